@@ -1,0 +1,13 @@
+# portico_room(name folder dependencies...): the static library portico_<name> of a folder's sources.
+function(portico_room name folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  if(sources)
+    add_library(portico_${name} STATIC ${sources})
+    target_link_libraries(portico_${name} PUBLIC ${ARGN} PRIVATE portico_options)
+    target_include_directories(portico_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  else()
+    add_library(portico_${name} INTERFACE)
+    target_link_libraries(portico_${name} INTERFACE ${ARGN})
+  endif()
+endfunction()
