@@ -1,8 +1,9 @@
 // A growable byte buffer over malloc: what records and frames are written into.
 //
-// Owner: whoever writes (the front thread for records, the worker thread for frames); used by one thread at a time.
-// It exists because the engine, which runs inside the site's Python, may depend on libc alone: no std::string,
-// no operator new, no exceptions. Running out of memory ends the process (ARCHITECTURE, house rule 11).
+// Owner: whoever writes (the front thread for records, the worker thread for frames); used by one
+// thread at a time. It exists because the engine, which runs inside the site's Python, may depend
+// on libc alone: no std::string, no operator new, no exceptions. Running out of memory ends the
+// process (ARCHITECTURE, house rule 11).
 #pragma once
 
 #include <cstddef>

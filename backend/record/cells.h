@@ -1,9 +1,10 @@
 // Claim cells: who runs a request, decided by one compare-and-swap in shared memory.
 //
-// The memory is a memfd that the supervisor makes, sizes and seals against growing and shrinking; the supervisor,
-// the front and every worker of the application map it. Each front thread owns a range of cells: only it sends,
-// revokes and cancels there; any worker may claim and finish. README.md beside this file is the page of rules.
-// The front trusts nothing it reads here: a hostile worker can write any cell, and harms only its own site by it.
+// The memory is a memfd that the supervisor makes, sizes and seals against growing and shrinking;
+// the supervisor, the front and every worker of the application map it. Each front thread owns a
+// range of cells: only it sends, revokes and cancels there; any worker may claim and finish.
+// README.md beside this file is the page of rules. The front trusts nothing it reads here: a
+// hostile worker can write any cell, and harms only its own site by it.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,9 @@
 
 namespace portico::record {
 
-/// Where a record is on its way. A cell's word holds it together with the serial, worker and thread, so that a
-/// stale record can never claim a reused cell, and so that a claim is never without its claimer's name.
+/// Where a record is on its way. A cell's word holds it together with the serial, worker and
+/// thread, so that a stale record can never claim a reused cell, and so that a claim is never
+/// without its claimer's name.
 enum class CellState : std::uint8_t {
   idle = 0,       ///< never used: the memory as the kernel gives it
   sent = 1,       ///< the front has put, or is about to put, the record into the queue
@@ -40,11 +42,13 @@ struct alignas(64) Cell {
 };
 static_assert(sizeof(Cell) == 64);
 
-/// A view of the mapped cells; owns nothing. Copyable. Every call is safe from any thread and never blocks.
+/// A view of the mapped cells; owns nothing. Copyable. Every call is safe from any thread and never
+/// blocks.
 ///
-/// Memory order: each change of a cell's word is acq_rel, each look acquire. A record's bytes travel through a
-/// socket, which orders them anyway; what the order buys is that `done` is seen only after everything the worker
-/// did before, and that a front that sees `claimed` and then loses the worker sees the true claimer.
+/// Memory order: each change of a cell's word is acq_rel, each look acquire. A record's bytes
+/// travel through a socket, which orders them anyway; what the order buys is that `done` is seen
+/// only after everything the worker did before, and that a front that sees `claimed` and then loses
+/// the worker sees the true claimer.
 class Cells {
  public:
   Cells() = default;
@@ -57,18 +61,21 @@ class Cells {
 
   // The front's side. `cell` must be in the calling thread's own range.
 
-  /// Marks the cell as sent under `serial`, before the record goes into the queue. The front counts serials in its
-  /// own memory, one counter a cell; it may reuse a cell that is done, revoked, or whose worker has died.
+  /// Marks the cell as sent under `serial`, before the record goes into the queue. The front counts
+  /// serials in its own memory, one counter a cell; it may reuse a cell that is done, revoked, or
+  /// whose worker has died.
   void send(std::uint32_t cell, std::uint32_t serial) {
     std::atomic_ref<std::uint64_t>(cells_[cell].claimed_ns).store(0, std::memory_order_relaxed);
     word(cell).store(pack(serial, 0, 0, CellState::sent), std::memory_order_release);
   }
-  /// Takes a record back. True: no worker has begun it nor ever will, so any method may be sent again.
+  /// Takes a record back. True: no worker has begun it nor ever will, so any method may be sent
+  /// again.
   bool revoke(std::uint32_t cell, std::uint32_t serial) {
     std::uint64_t expected = pack(serial, 0, 0, CellState::sent);
     return swap(cell, expected, pack(serial, 0, 0, CellState::revoked));
   }
-  /// Tells the worker to stop at its next chunk. False: it was not running (not claimed yet, or done).
+  /// Tells the worker to stop at its next chunk. False: it was not running (not claimed yet, or
+  /// done).
   bool cancel(std::uint32_t cell, std::uint32_t serial) {
     std::uint64_t seen = word(cell).load(std::memory_order_acquire);
     if (serial_of(seen) != serial || state_of(seen) != CellState::claimed) return false;
@@ -91,8 +98,8 @@ class Cells {
     std::uint64_t seen = word(cell).load(std::memory_order_acquire);
     return serial_of(seen) == serial && state_of(seen) == CellState::claimed;
   }
-  /// Marks a claimed (or cancelled) record done; called after its last frame was sent. A cell that no longer
-  /// carries `serial` is left alone.
+  /// Marks a claimed (or cancelled) record done; called after its last frame was sent. A cell that
+  /// no longer carries `serial` is left alone.
   void finish(std::uint32_t cell, std::uint32_t serial) {
     std::uint64_t seen = word(cell).load(std::memory_order_acquire);
     while (serial_of(seen) == serial && running(state_of(seen))) {

@@ -2,9 +2,10 @@
 //
 //   verb key=value key=value ...
 //
-// Verb and keys are of [a-z0-9_.A-Z-]; values are percent-encoded (everything but letters, digits and -._~/:@,+).
-// Descriptors travel beside the datagram (SCM_RIGHTS), in an order that README.md gives for each verb. This file
-// formats and parses text and does no I/O; boot.py is the same in Python. Used by the supervisor; any thread.
+// Verb and keys are of [a-z0-9_.A-Z-]; values are percent-encoded (everything but letters, digits
+// and -._~/:@,+). Descriptors travel beside the datagram (SCM_RIGHTS), in an order that README.md
+// gives for each verb. This file formats and parses text and does no I/O; boot.py is the same in
+// Python. Used by the supervisor; any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace portico::record {
 /// A longer datagram is refused, by the reader and by the writer.
 inline constexpr std::size_t max_control_bytes = std::size_t{32} * 1024;
 inline constexpr std::size_t max_control_values = 256;
-/// The kernel takes 253 descriptors a message (SCM_MAX_FD). What is more goes ahead in `more` messages.
+/// The kernel takes 253 descriptors a message (SCM_MAX_FD). What is more goes ahead in `more`
+/// messages.
 inline constexpr std::size_t max_control_descriptors = 240;
 
 /// One message as values.
@@ -39,12 +41,14 @@ struct ControlMessage {
 /// The datagram; empty when it would exceed max_control_bytes.
 std::string format_control(const ControlMessage& message);
 
-/// nullopt: not a control message. Never reads beyond the text, never makes more than max_control_values values.
+/// nullopt: not a control message. Never reads beyond the text, never makes more than
+/// max_control_values values.
 std::optional<ControlMessage> parse_control(std::string_view datagram);
 
 /// Verbs, one spelling for both sides.
 namespace verb {
-inline constexpr std::string_view more = "more";          // S->Z  descriptors that belong to the next message
+inline constexpr std::string_view more =
+    "more";  // S->Z  descriptors that belong to the next message
 inline constexpr std::string_view setup = "setup";        // S->Z
 inline constexpr std::string_view fork = "fork";          // S->Z
 inline constexpr std::string_view stop = "stop";          // S->Z, S->W

@@ -1,9 +1,10 @@
-// Frames: an answer on its way from a worker thread to a front thread, on the stream socket of that pair.
+// Frames: an answer on its way from a worker thread to a front thread, on the stream socket of that
+// pair.
 //
-// An answer is `interim* head (data | file)* end`; `abort` may take the place of whatever would come next, also of the
-// head. One answer at a time on a stream, each frame naming its cell and serial. README.md beside this file has the
-// layout and limits; frame_reader.h is the front's side, FrameWriter here the worker's.
-// Integers are in the machine's order.
+// An answer is `interim* head (data | file)* end`; `abort` may take the place of whatever would
+// come next, also of the head. One answer at a time on a stream, each frame naming its cell and
+// serial. README.md beside this file has the layout and limits; frame_reader.h is the front's side,
+// FrameWriter here the worker's. Integers are in the machine's order.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ enum class AbortReason : std::uint8_t {
   bad_response = 2,       ///< the application broke WSGI or HTTP; the reason is on stderr
   short_body = 3,         ///< fewer bytes than the announced length
   cancelled = 4,          ///< the front had cancelled it
-  engine_error = 5,       ///< the record could not be served (its descriptor is missing, memory ran out)
-  input_error = 6,        ///< the request body could not be read
+  engine_error = 5,  ///< the record could not be served (its descriptor is missing, memory ran out)
+  input_error = 6,   ///< the request body could not be read
 };
 
 /// Flags of a head frame.
@@ -77,8 +78,9 @@ inline constexpr std::size_t max_head_payload_bytes = std::size_t{64} * 1024;
 inline constexpr std::size_t max_data_payload_bytes = std::size_t{64} * 1024;
 inline constexpr std::size_t max_head_fields = 256;
 
-/// Writes frames of one answer into a buffer. Heads are written in place: begin_head, head_field..., finish_head.
-/// The worker checks statuses, names and values (text_rules.h) before; the front checks them again.
+/// Writes frames of one answer into a buffer. Heads are written in place: begin_head,
+/// head_field..., finish_head. The worker checks statuses, names and values (text_rules.h) before;
+/// the front checks them again.
 class FrameWriter {
  public:
   explicit FrameWriter(Buffer& out) : out_(out) {}
@@ -92,11 +94,13 @@ class FrameWriter {
   void head_field(std::string_view name, std::string_view value);
   /// Completes the head. False: too large; it has been taken out of the buffer again.
   bool finish_head(std::uint8_t flags, std::uint64_t content_length);
-  /// The header alone of a data frame whose `size` bytes (1 to max_data_payload_bytes) the caller sends itself.
+  /// The header alone of a data frame whose `size` bytes (1 to max_data_payload_bytes) the caller
+  /// sends itself.
   void data_header(std::size_t size);
   /// Data frames with the bytes; more than one when there are many.
   void data(std::string_view bytes);
-  /// The frame for a file range; the descriptor must go in the same sendmsg, whose first byte is this frame's.
+  /// The frame for a file range; the descriptor must go in the same sendmsg, whose first byte is
+  /// this frame's.
   void file(std::uint64_t offset, std::uint64_t length);
   void end();
   void abort(AbortReason reason);

@@ -1,8 +1,9 @@
 // The front's reader of frames: incremental, strict, bounded. Hostile input is expected.
 //
-// Owned by the front's link to one worker thread; runs on that front thread. Pure: it is given bytes and descriptors
-// and does no I/O but closing a descriptor nobody took. Data is never buffered, it is handed on as views; a head that
-// arrives in parts is gathered, up to max_head_payload_bytes. README.md beside this file rules the format.
+// Owned by the front's link to one worker thread; runs on that front thread. Pure: it is given
+// bytes and descriptors and does no I/O but closing a descriptor nobody took. Data is never
+// buffered, it is handed on as views; a head that arrives in parts is gathered, up to
+// max_head_payload_bytes. README.md beside this file rules the format.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ enum class FrameEvent : std::uint8_t {
   bad,      ///< not the format; close the stream, the worker lies. Stays bad for ever
 };
 
-/// A status and fields whose syntax has been checked (text_rules.h). Views last until the next call of next().
+/// A status and fields whose syntax has been checked (text_rules.h). Views last until the next call
+/// of next().
 struct AnswerHead {
   std::uint16_t status = 0;
   bool length_known = false;
@@ -55,14 +57,17 @@ class FrameReader {
   FrameReader& operator=(const FrameReader&) = delete;
   ~FrameReader();
 
-  /// Takes from the beginning of `input` what belongs to the next event, and says what it was. Call until `more`.
-  /// Views in the event point into `input` or into the reader, and last until the next call.
+  /// Takes from the beginning of `input` what belongs to the next event, and says what it was. Call
+  /// until `more`. Views in the event point into `input` or into the reader, and last until the
+  /// next call.
   FrameEvent next(std::string_view& input);
 
-  /// Gives the reader a descriptor that came with the bytes about to be fed; it owns it from here on. At most one
-  /// may be waiting for its frame. False: one more than that; it is closed, and the stream is bad.
+  /// Gives the reader a descriptor that came with the bytes about to be fed; it owns it from here
+  /// on. At most one may be waiting for its frame. False: one more than that; it is closed, and the
+  /// stream is bad.
   bool offer_descriptor(int descriptor);
-  /// The descriptor of the `file` event; the caller owns it, and must see for itself that it is a regular file.
+  /// The descriptor of the `file` event; the caller owns it, and must see for itself that it is a
+  /// regular file.
   int take_descriptor();
 
   /// Of the frame at hand, and between frames of the answer at hand.
@@ -73,7 +78,7 @@ class FrameReader {
   const FilePayload& file() const { return file_; }
   AbortReason abort_reason() const { return static_cast<AbortReason>(header_.flags); }
   /// Whether an answer has begun and not ended: what a closing stream cuts short.
-  bool within_answer() const { return stage_ != Stage::before_head || at_frame_ != 0; }
+  bool within_answer() const { return answer_open_ || at_frame_ != 0; }
 
  private:
   enum class Stage : std::uint8_t { before_head, body, bad };

@@ -1,5 +1,6 @@
-// Request field names that everybody sends, as small integers: the front looks a name up once, the engine finds
-// the ready-made environ key by the number. Both sides come from one build, so the numbers may change freely.
+// Request field names that everybody sends, as small integers: the front looks a name up once, the
+// engine finds the ready-made environ key by the number. Both sides come from one build, so the
+// numbers may change freely.
 //
 // Immutable tables; any thread. 0 means "not known": the name then travels in the record.
 #pragma once

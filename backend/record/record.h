@@ -1,8 +1,10 @@
-// A record: one complete request on its way from the front to a worker, one datagram in the application's queue.
+// A record: one complete request on its way from the front to a worker, one datagram in the
+// application's queue.
 //
-// The front thread writes it (RecordWriter), a worker thread reads it (read_record, FieldCursor). Layout and limits
-// are in README.md beside this file. Integers are in the machine's order: both sides are one build on one machine.
-// The reader checks every bound, although only the front can write into a queue.
+// The front thread writes it (RecordWriter), a worker thread reads it (read_record, FieldCursor).
+// Layout and limits are in README.md beside this file. Integers are in the machine's order: both
+// sides are one build on one machine. The reader checks every bound, although only the front can
+// write into a queue.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +15,9 @@
 
 namespace portico::record {
 
-/// The largest record. Larger datagrams need large contiguous kernel memory, and the default send buffer of an
-/// unprivileged process takes 208 KiB in all. A body that does not fit goes as a descriptor.
+/// The largest record. Larger datagrams need large contiguous kernel memory, and the default send
+/// buffer of an unprivileged process takes 208 KiB in all. A body that does not fit goes as a
+/// descriptor.
 inline constexpr std::size_t max_record_bytes = std::size_t{80} * 1024;
 /// A body up to this size is best sent inline; the head has the rest of the record's room.
 inline constexpr std::size_t max_inline_body_bytes = std::size_t{32} * 1024;
@@ -27,14 +30,16 @@ enum class BodyPlace : std::uint8_t {
   descriptor = 2,  ///< one read-only descriptor beside the datagram, from offset 0
 };
 
-/// One request. As a value it only points: at the front's own memory when written, at the datagram when read.
+/// One request. As a value it only points: at the front's own memory when written, at the datagram
+/// when read.
 struct Record {
-  std::uint32_t cell = 0;          ///< index into the claim cells
-  std::uint32_t serial = 0;        ///< the serial under which the front sent that cell
-  std::uint16_t front_thread = 0;  ///< picks the answer socket: thread * front_threads + front_thread
+  std::uint32_t cell = 0;    ///< index into the claim cells
+  std::uint32_t serial = 0;  ///< the serial under which the front sent that cell
+  std::uint16_t front_thread =
+      0;  ///< picks the answer socket: thread * front_threads + front_thread
   std::uint8_t http_version = 11;  ///< 10, 11 or 20
   bool https = false;              ///< from the front's own knowledge, never from a field
-  bool has_length = false;         ///< CONTENT_LENGTH is to be given (a length or a decoded chunked body)
+  bool has_length = false;  ///< CONTENT_LENGTH is to be given (a length or a decoded chunked body)
   BodyPlace body_place = BodyPlace::none;
   std::uint16_t client_port = 0;
   std::uint16_t server_port = 0;
@@ -60,13 +65,15 @@ class RecordWriter {
   /// out  is cleared by begin(); must outlive the writer
   explicit RecordWriter(Buffer& out) : out_(out) {}
 
-  /// Writes everything but the fields and the body; record.body, raw_fields and field_count are not looked at.
+  /// Writes everything but the fields and the body; record.body, raw_fields and field_count are not
+  /// looked at.
   void begin(const Record& record);
-  /// Adds one field. `lower_case_name` is a lower-case token; the value is without outer blanks, CR, LF and NUL.
-  /// Repeated names may come repeatedly: the engine joins them.
+  /// Adds one field. `lower_case_name` is a lower-case token; the value is without outer blanks,
+  /// CR, LF and NUL. Repeated names may come repeatedly: the engine joins them.
   void field(std::string_view lower_case_name, std::string_view value);
-  /// Adds the inline body, which must be `content_length` bytes when the place is in_record, else empty.
-  /// False: the record exceeds max_record_bytes, max_record_fields or a part's own limit; it must not be sent.
+  /// Adds the inline body, which must be `content_length` bytes when the place is in_record, else
+  /// empty. False: the record exceeds max_record_bytes, max_record_fields or a part's own limit; it
+  /// must not be sent.
   bool finish(std::string_view inline_body = {});
 
  private:
@@ -75,8 +82,8 @@ class RecordWriter {
   bool fits_ = true;
 };
 
-/// Reads a datagram. On success every view points into it, and walking the fields needs no further checks.
-/// False: it is not a whole, consistent record; `record` is then unspecified.
+/// Reads a datagram. On success every view points into it, and walking the fields needs no further
+/// checks. False: it is not a whole, consistent record; `record` is then unspecified.
 bool read_record(std::string_view datagram, Record& record);
 
 /// One field of a record.

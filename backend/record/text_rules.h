@@ -1,5 +1,6 @@
-// What a status, a field name and a field value may look like in an answer: one rule for the worker, which tells the
-// application, and for the front, which does not believe the worker. Pure; any thread. Source: RFC 9110 §5.1, §5.5.
+// What a status, a field name and a field value may look like in an answer: one rule for the
+// worker, which tells the application, and for the front, which does not believe the worker. Pure;
+// any thread. Source: RFC 9110 §5.1, §5.5.
 #pragma once
 
 #include <string_view>
@@ -15,8 +16,9 @@ bool is_field_value(std::string_view value);
 /// A reason phrase: as a value, blanks inside allowed; may be empty.
 bool is_reason(std::string_view reason);
 
-/// Fields that belong to one connection (or frame the message), which an application may not give, in any case of
-/// letters: connection, keep-alive, proxy-*, te, trailer, transfer-encoding, upgrade. PEP 3333, RFC 9110 §7.6.1.
+/// Fields that belong to one connection (or frame the message), which an application may not give,
+/// in any case of letters: connection, keep-alive, proxy-authenticate/-authorization/-connection,
+/// te, trailer, transfer-encoding, upgrade. PEP 3333, RFC 9110 §7.6.1.
 bool is_hop_by_hop(std::string_view name);
 
 /// ASCII comparison without regard to case; `lower` must be lower case.
