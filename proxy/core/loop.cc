@@ -1,0 +1,208 @@
+#include "proxy/core/loop.h"
+
+#include <ev.h>
+
+#include <utility>
+
+#include "proxy/core/timer.h"
+
+namespace portico::core {
+namespace {
+
+// Rounds of wakes between two looks at the descriptors: a relay's hop to and fro takes four.
+constexpr int rounds_a_turn = 16;
+
+}  // namespace
+
+struct Loop::EventState {
+  ev_async mail;
+  ev_timer alarm;
+};
+
+Active::~Active() { forget(); }
+
+void Active::forget() {
+  unlink();
+  wakeups_.for_each([](Wakeup& wakeup) { wakeup.unlink(); });
+}
+
+void Active::wake() { loop_.wake(*this); }
+
+Loop::Loop(Drive drive, unsigned index) : index_(index), now_(Clock::now()) {
+  if (drive == Drive::by_hand) return;
+  events_ = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
+  state_ = std::make_unique<EventState>();
+  ev_async_init(&state_->mail, [](struct ev_loop*, ev_async*, int) {});
+  ev_timer_init(
+      &state_->alarm, [](struct ev_loop*, ev_timer*, int) {}, 0., 0.);
+  ev_async_start(events_, &state_->mail);
+}
+
+Loop::~Loop() {
+  bury();
+  if (events_ == nullptr) return;
+  ev_async_stop(events_, &state_->mail);
+  ev_timer_stop(events_, &state_->alarm);
+  ev_loop_destroy(events_);
+}
+
+void Loop::wake(Active& active) {
+  if (!active.linked() && !active.retired_) queue_.push_back(active);
+}
+
+void Loop::retire(std::unique_ptr<Active> active) {
+  active->forget();
+  active->retired_ = true;
+  dying_.push_back(std::move(active));
+}
+
+void Loop::dispose(std::unique_ptr<Disposable> object) { dying_.push_back(std::move(object)); }
+
+void Loop::post(void (*fn)(void*), void* argument) {
+  {
+    const std::lock_guard lock(mail_mutex_);
+    mail_.push_back({fn, argument});
+  }
+  if (events_ != nullptr) ev_async_send(events_, &state_->mail);
+}
+
+void Loop::deliver() {
+  std::vector<Mail> mail;
+  {
+    const std::lock_guard lock(mail_mutex_);
+    mail.swap(mail_);
+  }
+  for (const Mail& letter : mail) letter.fn(letter.argument);
+}
+
+void Loop::run_queue() {
+  for (int round = 0; round < rounds_a_turn && !queue_.empty(); ++round) {
+    List<Active> batch;
+    batch.take(queue_);
+    while (!batch.empty()) batch.pop_front().advance();
+  }
+}
+
+// What is destroyed may retire more.
+void Loop::bury() {
+  while (!dying_.empty()) {
+    auto dying = std::move(dying_);
+    dying_.clear();
+    dying.clear();
+  }
+}
+
+void Loop::enter_turn() {
+  if (events_ != nullptr) now_ = Clock::now();
+  deliver();
+  expire();
+  run_queue();
+  bury();
+}
+
+void Loop::run() {
+  stopped_ = false;
+  enter_turn();
+  while (!stopped_) {
+    arm_alarm();
+    ev_run(events_, queue_.empty() ? EVRUN_ONCE : EVRUN_NOWAIT);
+    enter_turn();
+  }
+}
+
+void Loop::stop() { stopped_ = true; }
+
+void Loop::turn() {
+  do {
+    enter_turn();
+  } while (!queue_.empty() || !mail_.empty());
+}
+
+void Loop::pass(Duration time) {
+  now_ += time;
+  turn();
+}
+
+void Loop::arm_alarm() {
+  if (timers_.empty()) {
+    ev_timer_stop(events_, &state_->alarm);
+    return;
+  }
+  // libev counts from its own idea of now, which is that of the last poll: a little early is only a
+  // needless turn, never a late one.
+  const std::chrono::duration<double> wait = timers_.front()->scheduled_ - now_;
+  ev_timer_stop(events_, &state_->alarm);
+  ev_timer_set(&state_->alarm, wait.count() > 0 ? wait.count() : 0., 0.);
+  ev_timer_start(events_, &state_->alarm);
+}
+
+// A timer whose deadline has moved is put where it now belongs; one that is due leaves and wakes.
+void Loop::expire() {
+  while (!timers_.empty() && timers_.front()->scheduled_ <= now_) {
+    Timer& timer = *timers_.front();
+    if (timer.deadline_ <= now_) {
+      unschedule(timer);
+      timer.owner_.wake();
+    } else if (timer.is_set()) {
+      schedule(timer);
+    } else {
+      unschedule(timer);
+    }
+  }
+}
+
+void Loop::schedule(Timer& timer) {
+  timer.scheduled_ = timer.deadline_;
+  if (timer.place_ == Timer::nowhere) {
+    timers_.push_back(&timer);
+    timer.place_ = timers_.size() - 1;
+    sift_up(timer.place_);
+    return;
+  }
+  sift_up(timer.place_);
+  sift_down(timer.place_);
+}
+
+void Loop::unschedule(Timer& timer) {
+  const std::size_t hole = timer.place_;
+  if (hole == Timer::nowhere) return;
+  timer.place_ = Timer::nowhere;
+  Timer* last = timers_.back();
+  timers_.pop_back();
+  if (last == &timer) return;
+  place(hole, last);
+  sift_up(hole);
+  sift_down(last->place_);
+}
+
+void Loop::place(std::size_t hole, Timer* timer) {
+  timers_[hole] = timer;
+  timer->place_ = hole;
+}
+
+void Loop::sift_up(std::size_t at) {
+  Timer* timer = timers_[at];
+  while (at > 0) {
+    const std::size_t parent = (at - 1) / 2;
+    if (timers_[parent]->scheduled_ <= timer->scheduled_) break;
+    place(at, timers_[parent]);
+    at = parent;
+  }
+  place(at, timer);
+}
+
+void Loop::sift_down(std::size_t at) {
+  Timer* timer = timers_[at];
+  for (;;) {
+    std::size_t child = 2 * at + 1;
+    if (child >= timers_.size()) break;
+    if (child + 1 < timers_.size() && timers_[child + 1]->scheduled_ < timers_[child]->scheduled_)
+      ++child;
+    if (timer->scheduled_ <= timers_[child]->scheduled_) break;
+    place(at, timers_[child]);
+    at = child;
+  }
+  place(at, timer);
+}
+
+}  // namespace portico::core

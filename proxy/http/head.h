@@ -1,0 +1,108 @@
+// The heads of a request and of a response, as values: what the parsers make and the writers take.
+//
+// Owned by an exchange (or by whoever is making one); one thread. Names are lower-case in what was
+// received. Views stay valid as long as the Headers they stand in: it keeps the bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/core/bytes.h"
+
+namespace portico::http {
+
+struct Field {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// Fields in their order, with the bytes that they are views of.
+class Headers {
+ public:
+  using const_iterator = std::vector<Field>::const_iterator;
+
+  const_iterator begin() const { return fields_.begin(); }
+  const_iterator end() const { return fields_.end(); }
+  std::size_t size() const { return fields_.size(); }
+  bool empty() const { return fields_.empty(); }
+  void reserve(std::size_t count) { fields_.reserve(count); }
+  void clear();
+
+  /// The first field of this (lower-case) name, else null.
+  const std::string_view* find(std::string_view name) const;
+  std::size_t count(std::string_view name) const;
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  /// Adds views of bytes that are kept (see keep) or that outlive every use.
+  void add(std::string_view name, std::string_view value) { fields_.push_back({name, value}); }
+  /// Adds copies.
+  void add_copy(std::string_view name, std::string_view value);
+  void remove(std::string_view name);  ///< every field of this name
+  template <typename Predicate>
+  void remove_if(Predicate&& predicate) {
+    std::erase_if(fields_, predicate);
+  }
+  /// Keeps bytes that fields are views of.
+  void keep(core::Slice bytes) { kept_.push_back(std::move(bytes)); }
+
+ private:
+  std::vector<Field> fields_;
+  std::vector<core::Slice> kept_;
+};
+
+enum class Version : std::uint8_t { http10, http11, http2 };
+std::string_view name(Version version);  ///< "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"
+
+/// How a body is delimited (RFC 9112 §6.3).
+struct Framing {
+  enum class Kind : std::uint8_t { none, length, chunked, until_close };
+  Kind kind = Kind::none;
+  std::uint64_t length = 0;  ///< of Kind::length; bytes
+
+  bool operator==(const Framing&) const = default;
+};
+
+/// Where the request goes, once and for all in canonical form (security: one form for routing,
+/// rules and forwarding). Made from target and Host by http/target.
+struct Target {
+  enum class Form : std::uint8_t { origin, absolute, asterisk };
+  Form form = Form::origin;
+  std::string host;        ///< lower-case, no trailing dot, no port; "[v6]" with its brackets
+  std::uint16_t port = 0;  ///< as the client wrote it; 0 where it wrote none
+  std::string path;        ///< canonical: unreserved decoded, dots resolved, slashes merged; "*"
+  std::string_view query;  ///< as it came, without "?"; the bytes belong to the head
+  bool has_query = false;
+};
+
+struct RequestHead {
+  std::string_view method;  ///< as sent, case kept
+  std::string_view target;  ///< as sent (RAW_URI)
+  Version version = Version::http11;
+  Headers fields;
+  Target where;
+  Framing framing;
+  bool wants_continue = false;  ///< Expect: 100-continue, from a client that may be answered so
+  bool keep_alive = true;       ///< what the client wants of the connection
+};
+
+struct ResponseHead {
+  int status = 200;
+  std::string reason;  ///< empty: the standard phrase
+  Headers fields;      ///< without any that frames the body or speaks of the connection
+  /// The body's length where it is known. For a HEAD or 304, the length that the fields shall tell.
+  std::optional<std::uint64_t> length;
+};
+
+/// The standard phrase of a status, or "Unknown".
+std::string_view reason_phrase(int status);
+
+/// Whether responses of this status to this method have no body at all (RFC 9112 §6.3 (1)).
+bool bodiless(std::string_view method, int status);
+
+/// RFC 9110 §9.2.2: GET, HEAD, OPTIONS, TRACE, PUT, DELETE.
+bool idempotent(std::string_view method);
+
+}  // namespace portico::http

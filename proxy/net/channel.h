@@ -1,0 +1,58 @@
+// Channel: messages with descriptors between two processes of ours, over SOCK_SEQPACKET.
+//
+// Owned by whoever speaks; one thread. What the other side says is checked by the caller: text is
+// bounded, descriptors beyond the limit are closed. Larger texts travel as a sealed memfd among the
+// descriptors.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/core/fd.h"
+#include "proxy/core/loop.h"
+#include "proxy/core/result.h"
+#include "proxy/core/watch.h"
+
+namespace portico::net {
+
+struct Message {
+  std::string text;
+  std::vector<core::Fd> fds;
+};
+
+class Channel final : public core::ReadyListener {
+ public:
+  static constexpr std::size_t text_limit = 32 * 1024;
+  static constexpr std::size_t fds_limit = 250;  // SCM_MAX_FD is 253
+
+  /// A pair of connected ends, both close-on-exec; the second is for the other process.
+  static core::Result<std::pair<core::Fd, core::Fd>> pair();
+
+  /// owner is woken when a message, or the other side's end, may be there.
+  Channel(core::Active& owner, core::Fd fd);
+  ~Channel();
+
+  /// The next message; nothing: wait. Fault::endpoint_closed when the other side has gone.
+  core::Result<std::optional<Message>> receive();
+  /// Queues and sends. Descriptors are borrowed (they are duplicated if the message has to wait).
+  void send(std::string_view text, std::span<const int> fds = {});
+  bool closed() const { return closed_; }
+
+ private:
+  void on_ready(int readiness) noexcept override;
+  bool send_now(const std::string_view text, std::span<const int> fds);
+  void flush();
+
+  core::Active& owner_;
+  core::Fd fd_;
+  core::Watch watch_;
+  std::deque<Message> queue_;
+  bool closed_ = false;
+};
+
+}  // namespace portico::net
