@@ -28,8 +28,11 @@ struct Trace {
   std::string_view site;   ///< name; empty before routing
   std::string_view route;  ///< path of the route
   std::string upstream;    ///< the endpoint's address or "worker 3"
-  core::Error error;       ///< the cause of failure; Fault::none when it went well
-  core::Time started;      ///< first byte of the request
+  /// Who asks: the peer of the socket, or whom a trusted proxy names. No family before routing.
+  net::Address client;
+  bool secure = false;  ///< whether that client uses https; like `client` set by the router
+  core::Error error;    ///< the cause of failure; Fault::none when it went well
+  core::Time started;   ///< first byte of the request
   core::Time head_complete;
   core::Time handed_over;  ///< left the queue: a worker claimed it, an endpoint had room
   core::Time connected;    ///< a connection to the endpoint was there
