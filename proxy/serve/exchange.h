@@ -5,6 +5,7 @@
 // line.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -67,11 +68,17 @@ class ErrorPages {
                            http::ResponseHead& head) const = 0;
 };
 
-/// Limits of one exchange; the session starts with the listener's, the router sets its route's.
+/// Limits of one exchange; the session starts with those of its Root, the router sets its route's.
 struct ExchangeLimits {
-  std::uint64_t body_bytes = 32u << 20;
-  core::Duration body_wait = std::chrono::seconds(30);  ///< without progress of the request's body
-  core::Duration send_wait = std::chrono::seconds(30);  ///< without progress of the answer
+  std::uint64_t body_bytes = 32u << 20;  ///< of the request's body; 413
+  /// The windows in which the client must move `client_rate` bytes a second, as long as there is
+  /// something to move: of the request's body (408), of the answer (cut).
+  core::Duration body_wait = std::chrono::seconds(30);
+  core::Duration send_wait = std::chrono::seconds(120);
+  std::uint64_t client_rate = 64;
+  /// What the connection waits after this exchange: between two requests, and for a whole head.
+  core::Duration idle_wait = std::chrono::seconds(60);
+  core::Duration header_wait = std::chrono::seconds(10);
 };
 
 class Exchange {
@@ -103,5 +110,13 @@ class Exchange {
   virtual void fail(core::Error error) = 0;
   virtual bool answered() const = 0;  ///< respond, tunnel or fail was called
 };
+
+/// Whether the request already tells that its body is over the limit: the router asks this once it
+/// has set the route's limits, and answers Fault::body_too_large before a task starts.
+inline bool declares_too_much(Exchange& exchange) {
+  const http::Framing& framing = exchange.request().framing;
+  return framing.kind == http::Framing::Kind::length &&
+         framing.length > exchange.limits().body_bytes;
+}
 
 }  // namespace portico::serve

@@ -1,0 +1,103 @@
+// Server: accepts clients on any number of listening sockets and owns their sessions.
+//
+// One per front thread, owned by it; the control socket is served by another one of the same kind.
+// Everything here but the counters belongs to that thread. Tests adopt memory transports instead of
+// listening.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "proxy/core/fd.h"
+#include "proxy/core/list.h"
+#include "proxy/core/loop.h"
+#include "proxy/core/timer.h"
+#include "proxy/net/transport.h"
+#include "proxy/serve/connection_counts.h"
+#include "proxy/serve/root.h"
+#include "proxy/serve/session.h"
+
+namespace portico::serve {
+
+class Listener;
+
+/// What status and metrics tell; read by any thread.
+struct ServerCounters {
+  std::atomic<std::uint64_t> open{0};       ///< connections now
+  std::atomic<std::uint64_t> idle{0};       ///< of these, between two requests
+  std::atomic<std::uint64_t> exchanges{0};  ///< running now
+  std::atomic<std::uint64_t> accepted{0};   ///< connections since the start
+  std::atomic<std::uint64_t> served{0};     ///< exchanges that have ended
+  std::atomic<std::uint64_t> refused{0};    ///< connections answered 503 because of a cap
+  std::atomic<std::uint64_t> pauses{0};     ///< times that descriptors had run out
+};
+
+class Server final : public core::Active {
+ public:
+  /// counts  shared by all servers that share the caps
+  Server(core::Loop& loop, std::shared_ptr<const Root> root,
+         std::shared_ptr<ConnectionCounts> counts);
+  ~Server() override;  ///< ends every session at once
+
+  /// Accepts from a bound, listening, non-blocking socket. `name` is the address as it stands in
+  /// the configuration; sessions tell it as Connection::listener.
+  void listen(core::Fd listening, std::string_view name);
+  void close_listener(std::string_view name);
+  void close_listeners();
+
+  /// Exchanges that begin from now on are served with this; those under way keep theirs.
+  void serve_with(std::shared_ptr<const Root> root);
+  const std::shared_ptr<const Root>& root() const { return root_; }
+
+  /// Stops accepting, closes idle connections, answers what runs with `Connection: close`; at the
+  /// deadline cuts what is left. `owner` is woken when drained() has become true.
+  void drain(core::Time deadline, core::Active& owner);
+  bool draining() const { return draining_; }
+  bool drained() const { return draining_ && sessions_.empty(); }
+
+  /// A session over a transport that is connected already.
+  void adopt(std::unique_ptr<net::Transport> transport, Connection connection);
+
+  const ServerCounters& counters() const { return counters_; }
+
+  void advance() override;  ///< the drain's deadline
+
+  // For sessions.
+  ServerCounters& counters() { return counters_; }
+  void now_idle(Session& session);  ///< between two requests: may be closed when it is crowded
+  void now_busy(Session& session);  ///< a request has begun
+  void ended(Session& session);     ///< leaves the server and is destroyed after this turn
+  std::string_view date();          ///< the value of Date, made once a second
+
+ private:
+  friend class Listener;
+  void accept_client(core::Fd fd, const net::Address& client, const Listener& listener);
+  bool admit(const net::Address& client);
+  void refuse(core::Fd fd);
+  bool refuse_with_reserve(int listening);
+  void reopen_reserve();
+  void make_room();
+  void resume_listeners();
+  ConnectionCounts::Counting counting(const net::Address& client) const;
+
+  std::shared_ptr<const Root> root_;
+  std::shared_ptr<ConnectionCounts> counts_;
+  core::List<Session, OpenSession> sessions_;  // owned: created by adopt, retired by ended
+  core::List<Session, IdleSession> idle_;
+  std::list<std::unique_ptr<Listener>> listeners_;
+  std::set<std::string, std::less<>> names_;  // of listeners, also of closed ones
+  core::Fd reserve_;                          // given up to answer when descriptors have run out
+  core::Timer deadline_;
+  core::Wakeup drain_owner_;
+  bool draining_ = false;
+  std::int64_t date_second_ = -1;
+  std::string date_;
+  ServerCounters counters_;
+};
+
+}  // namespace portico::serve
