@@ -43,6 +43,8 @@ struct Trace {
   std::uint64_t request_bytes = 0;   ///< of the body
   std::uint64_t response_bytes = 0;  ///< of the body, as sent
   unsigned attempts = 0;             ///< to endpoints or workers
+  /// Seconds after which the client may try again: Retry-After of an error answer. 0: none.
+  unsigned retry_after = 0;
 };
 
 /// Facts of the connection that the request came by. They live as long as the session.
