@@ -43,6 +43,8 @@ struct Trace {
   std::uint64_t request_bytes = 0;   ///< of the body
   std::uint64_t response_bytes = 0;  ///< of the body, as sent
   unsigned attempts = 0;             ///< to endpoints or workers
+  /// For a 503: when it may be worth to ask again, where a task knows better than the error page.
+  core::Duration retry_after{};
   /// Seconds after which the client may try again: Retry-After of an error answer. 0: none.
   unsigned retry_after = 0;
 };
@@ -104,7 +106,8 @@ class Exchange {
   virtual http::BodySource& request_body() = 0;
 
   virtual void inform(http::ResponseHead head) = 0;  ///< a 1xx; dropped for HTTP/1.0 clients
-  /// The answer; once. A null body is an empty one. The session adds Date, framing and Connection.
+  /// The answer; once. A null body is an empty one. The session adds Date, framing, Connection and,
+  /// in place of any other, X-Request-ID where trace().request_id stands.
   virtual void respond(http::ResponseHead head, std::unique_ptr<http::BodySource> body) = 0;
   /// 101, or 2xx to CONNECT: from here on bytes go both ways as they are.
   virtual void tunnel(http::ResponseHead head, std::unique_ptr<net::Transport> peer) = 0;
