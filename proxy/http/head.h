@@ -40,6 +40,8 @@ class Headers {
   void add(std::string_view name, std::string_view value) { fields_.push_back({name, value}); }
   /// Adds copies.
   void add_copy(std::string_view name, std::string_view value);
+  /// Makes `value` (a view, as for add) the only value of this name.
+  void set(std::string_view name, std::string_view value);
   void remove(std::string_view name);  ///< every field of this name
   template <typename Predicate>
   void remove_if(Predicate&& predicate) {
@@ -70,10 +72,11 @@ struct Framing {
 struct Target {
   enum class Form : std::uint8_t { origin, absolute, asterisk };
   Form form = Form::origin;
-  std::string host;        ///< lower-case, no trailing dot, no port; "[v6]" with its brackets
-  std::uint16_t port = 0;  ///< as the client wrote it; 0 where it wrote none
-  std::string path;        ///< canonical: unreserved decoded, dots resolved, slashes merged; "*"
-  std::string_view query;  ///< as it came, without "?"; the bytes belong to the head
+  std::string host;           ///< lower-case, no trailing dot, no port; "[v6]" with its brackets
+  std::uint16_t port = 0;     ///< as the client wrote it; 0 where it wrote none
+  std::string path;           ///< canonical: unreserved decoded, dots resolved, slashes merged; "*"
+  std::string_view raw_path;  ///< as it came, without query; `path` is made of it (http/target)
+  std::string_view query;     ///< as it came, without "?"; the bytes belong to the head
   bool has_query = false;
 };
 
@@ -96,7 +99,7 @@ struct ResponseHead {
   std::optional<std::uint64_t> length;
 };
 
-/// The standard phrase of a status, or "Unknown".
+/// The standard phrase of a status (IANA registry of 2025), or "Unknown".
 std::string_view reason_phrase(int status);
 
 /// Whether responses of this status to this method have no body at all (RFC 9112 §6.3 (1)).
@@ -104,5 +107,9 @@ bool bodiless(std::string_view method, int status);
 
 /// RFC 9110 §9.2.2: GET, HEAD, OPTIONS, TRACE, PUT, DELETE.
 bool idempotent(std::string_view method);
+
+/// Whether a standard names this method: RFC 9110, 5789 (PATCH), 10008 (QUERY) and the WebDAV
+/// family.
+bool standard_method(std::string_view method);
 
 }  // namespace portico::http
