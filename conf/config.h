@@ -124,6 +124,7 @@ struct Log {
   std::string access = "-";  ///< absolute path, "-" for standard output, "off"
   LogFormat format = LogFormat::combined;
   LogLevel level = LogLevel::info;  ///< of messages on standard error; set at the top only
+  Position where;                   ///< of `access`
 
   friend bool operator==(const Log&, const Log&) = default;
 };
@@ -173,7 +174,7 @@ struct Application {
   std::string site;       ///< Site::name
   std::string reference;  ///< "module", "module:callable", "module:factory()", "file.py[:callable]"
   std::string directory;  ///< absolute; the working directory, first on sys.path
-  std::string python;     ///< absolute path of a venv or interpreter; empty: see resolve_python()
+  std::string python;     ///< a venv's or interpreter's path, or "python3.12"; resolve_python()
   std::string script_name;  ///< the route's path without its last slash; "" for a whole site
   unsigned workers = 2;     ///< processes; two, so that one slow request does not stop the site
   unsigned threads = 1;     ///< Python threads in each
@@ -235,6 +236,7 @@ struct Spool {
   std::uint64_t quota = gib;           ///< bytes in files at a time; then 507 (request bodies)
   std::uint64_t memory = 64 * mib;     ///< bytes of buffered bodies in memory, the whole front
   std::uint64_t threshold = 64 * kib;  ///< bytes of one body in memory; the rest goes to a file
+  Position where;                      ///< of `directory`
 
   friend bool operator==(const Spool&, const Spool&) = default;
 };
@@ -258,6 +260,8 @@ struct Config {
   Spool spool;
   std::string state_directory = "/var/lib/portico";  ///< the last good configuration
   std::string run_directory = "/run/portico";        ///< sockets; the engine without memfd
+  Position where;                                    ///< of the main file
+  Position user_where;                               ///< of `user`
 
   friend bool operator==(const Config&, const Config&) = default;
 };

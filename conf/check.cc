@@ -1,0 +1,142 @@
+#include "conf/check.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "conf/rights.h"
+#include "conf/words.h"
+
+namespace portico::conf {
+namespace {
+
+/// Collects what is missing, each thing once however many sites ask for it.
+class Findings {
+ public:
+  void add(const Position& where, const std::string& what) {
+    const std::string key = where.file + ":" + std::to_string(where.line) + what;
+    if (seen_.insert(key).second) problems_.push_back({where, what, Severity::warning});
+  }
+  std::vector<Problem> take() { return std::move(problems_); }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<Problem> problems_;
+};
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// The file that a reference names; "" for a module.
+std::string file_of(const Application& application) {
+  const std::string reference = application.reference.substr(0, application.reference.rfind(':'));
+  if (!reference.ends_with(".py")) return {};
+  return reference.starts_with('/') ? reference : application.directory + "/" + reference;
+}
+
+void check_directory(const Application& application, const Identity& user, Findings& findings) {
+  const std::string& directory = application.directory;
+  if (!is_directory(directory)) {
+    findings.add(application.directory_where,
+                 "there is no directory " + quoted(directory) +
+                     "; make it, or write where the application lives");
+  } else if (!may(user, directory, Right::enter)) {
+    findings.add(application.directory_where, "the user " + quoted(user.name) + " may not enter " +
+                                                  quoted(directory) +
+                                                  "; mend the rights of it and of what is above");
+  }
+}
+
+void check_file(const Application& application, const Identity& user, Findings& findings) {
+  const std::string file = file_of(application);
+  if (file.empty() || !is_directory(application.directory)) return;
+  if (!exists(file)) {
+    findings.add(application.where, "there is no file " + quoted(file) + "; write one that exists");
+  } else if (!may(user, file, Right::read)) {
+    findings.add(application.where, "the user " + quoted(user.name) + " may not read " +
+                                        quoted(file) + "; mend its rights");
+  }
+}
+
+void check_python(const Application& application, const Identity& user, Findings& findings) {
+  const std::string python = resolve_python(application);
+  if (!exists(python)) {
+    findings.add(
+        application.python_where,
+        "there is no interpreter " + quoted(python) +
+            "; install it, or write a virtual environment or interpreter after \"python\"");
+  } else if (!may(user, python, Right::enter)) {
+    findings.add(application.python_where, "the user " + quoted(user.name) + " may not run " +
+                                               quoted(python) + "; mend its rights");
+  }
+}
+
+/// The supervisor opens the logs, so that its own rights count.
+void check_log(const Log& log, const Position& where, Findings& findings) {
+  if (log.access == "-" || log.access == "off") return;
+  const std::string directory = parent_of(log.access);
+  if (!is_directory(directory)) {
+    findings.add(where, "there is no directory " + quoted(directory) +
+                            " for the access log; make it, or write another path");
+  } else if (access(directory.c_str(), W_OK) != 0 && access(log.access.c_str(), W_OK) != 0) {
+    findings.add(where, "the access log " + quoted(log.access) + " cannot be written (" +
+                            std::strerror(errno) + "); mend the rights or write another path");
+  }
+}
+
+void check_spool(const Config& config, const Identity& user, Findings& findings) {
+  const std::string& directory = config.spool.directory;
+  if (!is_directory(directory)) {
+    findings.add(config.spool.where, "there is no directory " + quoted(directory) +
+                                         " for the spool; make it, or write another");
+  } else if (!may(user, directory, Right::write)) {
+    findings.add(config.spool.where, "the user " + quoted(user.name) + " may not write in " +
+                                         quoted(directory) + "; mend its rights or write another");
+  }
+}
+
+}  // namespace
+
+std::vector<Problem> check_machine(const Config& config) {
+  Findings findings;
+  const Identity user = front_identity(config);
+  if (!user.is_known) {
+    findings.add(config.user_where, "there is no user " + quoted(config.user) +
+                                        "; make it with useradd(8), or write another");
+    return findings.take();
+  }
+  if (config.sites.empty()) {
+    findings.add(config.where,
+                 "no site is written, so that every request is answered 421; write "
+                 "one under \"sites\"");
+  }
+  check_spool(config, user, findings);
+  check_log(config.log, config.log.where, findings);
+  for (const Site& site : config.sites) check_log(site.log, site.log.where, findings);
+  for (const Application& application : config.applications) {
+    check_directory(application, user, findings);
+    check_file(application, user, findings);
+    check_python(application, user, findings);
+  }
+  return findings.take();
+}
+
+}  // namespace portico::conf

@@ -1,0 +1,60 @@
+// Which interpreter runs an application: resolve_python() of conf/check.h.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "conf/check.h"
+
+namespace portico::conf {
+namespace {
+
+// Debian's and most others' place; what remains to be named in a message when PATH has none.
+constexpr const char* usual_python = "/usr/bin/python3";
+constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_executable(const std::string& path) {
+  return !is_directory(path) && access(path.c_str(), X_OK) == 0;
+}
+
+/// The first executable of that name in PATH, in absolute directories only; "" when there is none.
+std::string find_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : usual_path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string directory(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string candidate = directory + "/" + name;
+    if (directory.starts_with('/') && is_executable(candidate)) return candidate;
+  }
+  return {};
+}
+
+std::string python_as_written(const std::string& python) {
+  if (python.find('/') == std::string::npos) {
+    const std::string command = find_in_path(python);
+    return command.empty() ? "/usr/bin/" + python : command;
+  }
+  return is_directory(python) ? python + "/bin/python" : python;
+}
+
+}  // namespace
+
+std::string resolve_python(const Application& application) {
+  if (!application.python.empty()) return python_as_written(application.python);
+  for (const char* name : {"/.venv", "/venv"}) {
+    const std::string candidate = application.directory + name + "/bin/python";
+    if (is_executable(candidate)) return candidate;
+  }
+  const std::string python = find_in_path("python3");
+  return python.empty() ? usual_python : python;
+}
+
+}  // namespace portico::conf
