@@ -45,8 +45,6 @@ struct Trace {
   unsigned attempts = 0;             ///< to endpoints or workers
   /// For a 503: when it may be worth to ask again, where a task knows better than the error page.
   core::Duration retry_after{};
-  /// Seconds after which the client may try again: Retry-After of an error answer. 0: none.
-  unsigned retry_after = 0;
 };
 
 /// Facts of the connection that the request came by. They live as long as the session.
