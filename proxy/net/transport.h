@@ -22,6 +22,9 @@ struct Arrival {
 
 enum class Splice : bool { refused, allowed };
 
+/// Faults are named as if the peer were an endpoint (endpoint_reset, ...); a session says
+/// client_gone instead. The owner reads until it is told to wait, or has no room: it may not be
+/// woken before.
 class Transport {
  public:
   virtual ~Transport() = default;  ///< closes at once; what is unsent is lost

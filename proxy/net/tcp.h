@@ -1,0 +1,83 @@
+// SocketTransport: a Transport over a connected stream socket, TCP or Unix; the readiness-based
+// one.
+//
+// Owned by a session, client connection or tunnel; one thread, whose loop is driven by events.
+// Rules (ARCHITECTURE.md): the read watcher stays armed for the connection's life and is stopped
+// only while an earlier event has not been answered by read(), and after the peer's end; after a
+// short read the kernel is not asked again; writes go first, the write watcher is armed only when
+// the kernel took less than it was given. An idle connection owns no block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "proxy/core/fd.h"
+#include "proxy/core/loop.h"
+#include "proxy/core/watch.h"
+#include "proxy/net/send_queue.h"
+#include "proxy/net/transport.h"
+
+namespace portico::net {
+
+class SocketTransport final : public Transport, private core::ReadyListener {
+ public:
+  /// fd  a connected, non-blocking stream socket. The first read() asks the kernel at once: a
+  ///     client that was just accepted has often sent its request already.
+  SocketTransport(core::Loop& loop, core::Fd fd);
+
+  void attach(core::Active* owner) override;
+  Arrival read(std::size_t room, Splice splice = Splice::refused) override;
+  void send(core::Piece piece) override { queue_.push(std::move(piece)); }
+  core::Flow flush() override;
+  std::uint64_t unsent() const override { return queue_.bytes(); }
+  std::uint64_t sent() const override { return sent_; }
+  std::uint64_t acknowledged() const override;
+  const core::Error& send_error() const override { return send_error_; }
+  void finish_sending() override;
+  void reset_on_close() override;
+  bool broken() const override { return broken_; }
+
+  int descriptor() const { return fd_.get(); }
+
+ private:
+  /// What is known of the socket's receiving side.
+  enum class Reading : std::uint8_t {
+    unknown,  // at first, and after a read that filled its room: the next read() asks
+    told,     // an event came and read() has not answered it yet
+    drained,  // a short read or EAGAIN: nothing to ask before the next event
+    ended,    // the peer's end was read
+    failed,
+  };
+  enum class Ending : std::uint8_t { none, asked, done };  // of the sending side
+
+  void on_ready(int readiness) noexcept override;
+  void note_readable();
+  void note_writable();
+  void watch_for_events();
+  Arrival read_slice(std::size_t room);
+  Arrival read_pipe(std::size_t room);
+  Arrival conclude_read(int os);
+  Arrival read_failed(int os);
+  void drained();
+  void adapt(std::size_t asked, std::size_t got);
+  core::Flow push_out();
+  void shut_down();
+  void wake_owner();
+
+  core::Loop& loop_;
+  core::Active* owner_ = nullptr;
+  core::Fd fd_;
+  Reading reading_ = Reading::unknown;
+  Ending ending_ = Ending::none;
+  bool read_paused_ = false;  // the read watcher is stopped: an event came twice
+  bool blocked_ = false;      // the kernel's send buffer is full
+  bool broken_ = false;
+  std::uint32_t read_size_;  // what the next read asks for: doubles when filled
+  core::Watch watch_;
+  SendQueue queue_;
+  std::uint64_t sent_ = 0;
+  core::Error send_error_;
+  core::Error read_error_;
+};
+
+}  // namespace portico::net
