@@ -1,0 +1,180 @@
+#include "backend/front/application.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/core/log.h"
+
+namespace portico::backend {
+namespace {
+
+using record::ControlMessage;
+
+// Records that may lie in the socket beyond what idle threads will take: enough that a worker which
+// gathers finds the next one there, few enough for an unprivileged send buffer (208 KiB).
+constexpr std::size_t window = 32;
+
+// A letter to a lane, with the event it carries.
+struct Letter {
+  Lane* lane;
+  std::function<void(Lane&)> event;
+  static void open(void* argument) {
+    const std::unique_ptr<Letter> letter(static_cast<Letter*>(argument));
+    letter->event(*letter->lane);
+  }
+};
+
+const char* cause_text(std::string_view cause) {
+  if (cause == "directory") return "looking for its directory";
+  if (cause == "interpreter") return "starting its Python";
+  if (cause == "import") return "importing the application";
+  return "running it";
+}
+
+std::uint16_t worker_number(const ControlMessage& message) {
+  return static_cast<std::uint16_t>(message.number("worker").value_or(0));
+}
+
+}  // namespace
+
+Application::Application(const conf::Application& options, unsigned front_threads, Spool& spool,
+                         Tell tell)
+    : options_(options),
+      front_threads_(front_threads),
+      spool_(spool),
+      tell_(std::move(tell)),
+      admission_(0, options.limits.queue),
+      loops_(front_threads, nullptr),
+      pending_(front_threads),
+      lanes_(front_threads) {}
+
+Application::~Application() = default;
+
+void Application::attach(core::Loop& loop) {
+  const unsigned thread = loop.index();
+  std::vector<Event> events;
+  {
+    const std::lock_guard lock(mutex_);
+    lanes_[thread] = std::make_unique<Lane>(loop, *this);
+    loops_[thread] = &loop;
+    events.swap(pending_[thread]);
+  }
+  for (const Event& event : events) event(*lanes_[thread]);
+}
+
+void Application::detach(core::Loop& loop) {
+  const std::lock_guard lock(mutex_);
+  loops_[loop.index()] = nullptr;
+  lanes_[loop.index()].reset();
+}
+
+void Application::post(unsigned thread, Event event) {
+  const std::lock_guard lock(mutex_);
+  if (loops_[thread] == nullptr) {
+    pending_[thread].push_back(std::move(event));
+    return;
+  }
+  loops_[thread]->post(&Letter::open, new Letter{lanes_[thread].get(), std::move(event)});
+}
+
+void Application::post_all(const Event& event) {
+  for (unsigned thread = 0; thread < front_threads_; ++thread) post(thread, event);
+}
+
+void Application::hear(std::string_view text, std::vector<core::Fd> fds) {
+  const auto message = record::parse_control(text);
+  if (!message) return;
+  if (message->verb == "queue") return on_queue(*message, std::move(fds));
+  if (message->verb == "worker") return on_worker(*message, std::move(fds));
+  if (message->verb == "ready") return on_worker_state(*message, WorkerStatus::State::ready);
+  if (message->verb == "leaving") return on_worker_state(*message, WorkerStatus::State::leaving);
+  if (message->verb == "gone") return on_worker_state(*message, WorkerStatus::State::gone);
+  if (message->verb == "state") on_state(*message);
+}
+
+void Application::on_queue(const ControlMessage& message, std::vector<core::Fd> fds) {
+  if (fds.size() != 2) return;
+  auto opened = Generation::open(message.number("generation").value_or(0), std::move(fds[0]),
+                                 std::move(fds[1]), front_threads_);
+  if (!opened) {
+    core::log(core::Level::error, options_.name + ": " + core::describe(opened.error()));
+    return;
+  }
+  cells_per_thread_ = (*opened)->cells_per_thread();
+  post_all([generation = *opened](Lane& lane) { lane.use(generation); });
+}
+
+void Application::on_worker(const ControlMessage& message, std::vector<core::Fd> fds) {
+  const std::uint16_t worker = worker_number(message);
+  const auto threads = static_cast<unsigned>(fds.size()) / front_threads_;
+  {
+    const std::lock_guard lock(mutex_);
+    workers_[worker] = {worker,
+                        message.number("pid").value_or(0),
+                        threads,
+                        WorkerStatus::State::starting,
+                        core::Clock::now(),
+                        {}};
+  }
+  for (unsigned front = 0; front < front_threads_; ++front) {
+    auto links = std::make_shared<std::vector<core::Fd>>();
+    for (unsigned thread = 0; thread < threads; ++thread)
+      links->push_back(std::move(fds[thread * front_threads_ + front]));
+    post(front, [worker, links](Lane& lane) { lane.worker_up(worker, std::move(*links)); });
+  }
+}
+
+void Application::on_worker_state(const ControlMessage& message, WorkerStatus::State state) {
+  const std::uint16_t worker = worker_number(message);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = workers_.find(worker);
+    if (found == workers_.end()) return;
+    found->second.state = state;
+    found->second.since = core::Clock::now();
+    if (const auto pid = message.number("pid")) found->second.pid = *pid;
+    found->second.why = std::string(message.text("why").value_or(""));
+  }
+  if (state == WorkerStatus::State::gone)
+    post_all([worker](Lane& lane) { lane.worker_gone(worker); });
+  fit_slots();
+}
+
+// As many at a time as there are threads that take records, and a window. None while nobody takes.
+void Application::fit_slots() {
+  std::size_t threads = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, worker] : workers_) {
+      if (worker.state == WorkerStatus::State::ready) threads += worker.threads;
+    }
+  }
+  const std::size_t slots = threads == 0 ? 0 : threads + window;
+  admission_.resize(std::min<std::size_t>(slots, cells_per_thread_));
+}
+
+void Application::on_state(const ControlMessage& message) {
+  const auto state = message.text("state").value_or("");
+  if (state == "failed") {
+    cause_ = cause_text(message.text("cause").value_or(""));
+    state_ = State::failed;
+    post_all([](Lane& lane) { lane.unavailable(); });
+  } else {
+    state_ = state == "ready" ? State::ready : State::starting;
+  }
+}
+
+void Application::report_liar(std::uint16_t worker) {
+  core::log(core::Level::error, options_.name + ": worker " + std::to_string(worker) +
+                                    " sent what is not an answer; it is replaced");
+  tell_(record::format_control(ControlMessage{"liar", {}}.set("worker", std::uint64_t{worker})));
+}
+
+std::vector<WorkerStatus> Application::workers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<WorkerStatus> workers;
+  for (const auto& [number, worker] : workers_) workers.push_back(worker);
+  return workers;
+}
+
+}  // namespace portico::backend

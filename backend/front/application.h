@@ -1,0 +1,102 @@
+// Application: what the front knows of one WSGI application: its state, its workers, its queue.
+//
+// Shared by the front threads. The main thread hears the supervisor (hear); each front thread has a
+// Lane. Messages from the supervisor's side (backend/host), in the form of record/control.h:
+//
+//   queue generation=                 + queue (front's end), cells
+//   worker worker= pid= threads=      + answer sockets (front's ends), thread * front_threads +
+//   front thread ready worker=                     it takes records from now on leaving worker= it
+//   takes no more gone worker= why=                 it has ended (as wait says); its number may be
+//   used again state state=starting|ready|failed [cause=directory|interpreter|import|exit]
+//   [reason=...]
+//
+// and to it: liar worker=             it broke the format of frames; its link is closed
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/front/lane.h"
+#include "backend/front/spool.h"
+#include "backend/record/control.h"
+#include "conf/config.h"
+#include "proxy/core/admission.h"
+#include "proxy/core/fd.h"
+#include "proxy/core/loop.h"
+
+namespace portico::backend {
+
+/// One worker, as status tells it.
+struct WorkerStatus {
+  enum class State { starting, ready, leaving, gone };
+  std::uint16_t worker = 0;
+  std::uint64_t pid = 0;
+  unsigned threads = 1;
+  State state = State::starting;
+  core::Time since;
+  std::string why;  ///< of gone: "killed by signal 9", ...
+};
+
+class Application {
+ public:
+  enum class State { starting, ready, failed };
+  /// Says something to the application's service in the supervisor; any thread.
+  using Tell = std::function<void(std::string_view text)>;
+
+  Application(const conf::Application& options, unsigned front_threads, Spool& spool, Tell tell);
+  ~Application();
+
+  const conf::Application& options() const { return options_; }
+  Spool& spool() { return spool_; }
+  core::Admission& admission() { return admission_; }
+  Lane& lane(unsigned thread) { return *lanes_[thread]; }
+
+  State state() const { return state_; }
+  /// A literal that says why the state is failed, such as "importing the application".
+  std::string_view cause() const { return cause_.load(); }
+  std::vector<WorkerStatus> workers() const;
+  /// What the health probe found; true when there is none.
+  bool healthy() const { return healthy_; }
+  void set_healthy(bool healthy) { healthy_ = healthy; }
+
+  void attach(core::Loop& loop);  ///< in each front thread before it serves
+  void detach(core::Loop& loop);  ///< in each front thread before its loop goes
+  void hear(std::string_view text, std::vector<core::Fd> fds);  ///< main thread
+  void report_liar(std::uint16_t worker);
+
+ private:
+  using Event = std::function<void(Lane&)>;
+
+  void post(unsigned thread, Event event);
+  void post_all(const Event& event);
+  void on_queue(const record::ControlMessage& message, std::vector<core::Fd> fds);
+  void on_worker(const record::ControlMessage& message, std::vector<core::Fd> fds);
+  void on_worker_state(const record::ControlMessage& message, WorkerStatus::State state);
+  void on_state(const record::ControlMessage& message);
+  void fit_slots();
+
+  conf::Application options_;
+  unsigned front_threads_;
+  Spool& spool_;
+  Tell tell_;
+  core::Admission admission_;
+  std::atomic<State> state_ = State::starting;
+  std::atomic<const char*> cause_ = "";
+  std::atomic<bool> healthy_ = true;
+  std::uint32_t cells_per_thread_ = 0;
+
+  mutable std::mutex mutex_;  // for what follows
+  std::map<std::uint16_t, WorkerStatus> workers_;
+  std::vector<core::Loop*> loops_;           // by thread; null while not attached
+  std::vector<std::vector<Event>> pending_;  // by thread: what came before it was attached
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace portico::backend

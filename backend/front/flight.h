@@ -1,0 +1,97 @@
+// Flight: one record on its way to a worker and back. AnswerSink: who gets its answer.
+//
+// Flights belong to the Lane of a front thread, which keeps and reuses them; a sink only borrows
+// one. A flight whose sink has left goes on as an orphan until its worker is done with it: so long
+// it holds its slot, since the worker is really busy.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backend/front/generation.h"
+#include "backend/record/buffer.h"
+#include "backend/record/frame_reader.h"
+#include "proxy/core/admission.h"
+#include "proxy/core/bytes.h"
+#include "proxy/core/fd.h"
+#include "proxy/core/piece.h"
+
+namespace portico::backend {
+
+class Flight;
+class WorkerLink;
+
+/// Gets the answer of one flight. Every call but full() may end the flight's use to the sink.
+class AnswerSink {
+ public:
+  /// Writes the record of this request into the flight (cell and serial are set by the flight),
+  /// once it has its turn. False: the sink has failed its exchange and left.
+  virtual bool write_record(Flight& flight) = 0;
+  virtual void on_interim(const record::AnswerHead& head) = 0;
+  virtual void on_head(const record::AnswerHead& head) = 0;
+  virtual void on_data(core::Slice bytes) = 0;
+  virtual void on_file(core::FileRange range) = 0;
+  virtual void on_end() = 0;  ///< complete; the flight is gone after this call
+  virtual void on_abort(record::AbortReason reason) = 0;  ///< likewise
+  /// The worker that had claimed it died. True: send it again (the sink's rule); else the flight is
+  /// gone after this call.
+  virtual bool on_worker_lost(unsigned deaths) = 0;
+  /// No worker will take it: the application has failed. The flight is gone after this call.
+  virtual void on_unavailable() = 0;
+  /// More of the answer cannot be held now: the link stops reading until resume().
+  virtual bool full() const = 0;
+
+ protected:
+  ~AnswerSink() = default;
+};
+
+class Flight final : public core::Active {
+ public:
+  enum class State {
+    free,      ///< in the lane's store
+    waiting,   ///< for a slot of the application
+    boarding,  ///< has a slot and a cell; the record waits to be sent this turn or when there is
+               ///< room
+    sent,      ///< the record lies in the queue, or a worker has it
+    orphaned,  ///< as sent, but nobody wants the answer
+  };
+
+  Flight(core::Loop& loop, class Lane& lane) : Active(loop), lane_(lane), ticket_(*this) {}
+
+  State state() const { return state_; }
+  std::uint32_t cell() const { return cell_; }
+  std::uint32_t serial() const { return serial_; }
+  record::Buffer& record() { return record_; }
+  core::Fd& body() { return body_; }
+  unsigned deaths() const { return deaths_; }
+
+  /// The claim as the cell tells it; nonsense there is the worker's lie.
+  record::CellStatus claim() const;
+  /// Whether a worker has begun it.
+  bool claimed() const;
+  /// The sink leaves: an unbegun record is taken back, a running one cancelled.
+  void abandon();
+  /// There is room for more of the answer again.
+  void resume();
+
+  void advance() override;  ///< the ticket was admitted
+
+ private:
+  friend class Lane;
+  friend class QueueSocket;
+  friend class WorkerLink;
+
+  class Lane& lane_;
+  core::Ticket ticket_;
+  AnswerSink* sink_ = nullptr;
+  State state_ = State::free;
+  std::shared_ptr<Generation> generation_;
+  std::uint32_t cell_ = 0;
+  std::uint32_t serial_ = 0;
+  unsigned deaths_ = 0;
+  record::Buffer record_;
+  core::Fd body_;
+  WorkerLink* stopped_link_ = nullptr;  // reads no more until resume()
+};
+
+}  // namespace portico::backend

@@ -1,0 +1,67 @@
+// Lane: one front thread's part of an application: its flights, its queue socket, its workers'
+// links.
+//
+// Owned by the Application; used only in its thread. What the supervisor says of workers reaches it
+// by Loop::post. Flights are kept for reuse, so that a request allocates none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backend/front/flight.h"
+#include "backend/front/generation.h"
+#include "backend/front/queue_socket.h"
+#include "backend/front/worker_link.h"
+#include "proxy/core/bytes.h"
+#include "proxy/core/loop.h"
+
+namespace portico::backend {
+
+class Application;
+
+class Lane {
+ public:
+  Lane(core::Loop& loop, Application& application);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  ~Lane();
+
+  core::Loop& loop() const { return loop_; }
+
+  /// Takes a place for the sink's request: sent at once when there is a slot, else it waits. Null:
+  /// the application's queue is full.
+  Flight* submit(AnswerSink& sink);
+
+  // What the supervisor says, by way of the application.
+  void use(std::shared_ptr<Generation> generation);
+  void worker_up(std::uint16_t worker, std::vector<core::Fd> links);
+  void worker_gone(std::uint16_t worker);
+  void unavailable();  ///< nobody will take what waits
+
+  // For flights, links and the queue socket.
+  void board(Flight& flight);
+  void release(Flight& flight);
+  void abandon(Flight& flight);
+  Flight* find(std::uint32_t cell, std::uint32_t serial);
+  core::Buffer& read_buffer();  ///< shared by the links; always with room
+  void report_liar(std::uint16_t worker);
+
+ private:
+  static bool in_the_air(const Flight& flight);
+  Flight& take_flight();
+  void resend(Flight& flight);
+  void settle_after_death(Flight& flight, std::uint16_t worker);
+  void lost(Flight& flight);
+  std::vector<Flight*> aloft();
+
+  core::Loop& loop_;
+  Application& application_;
+  std::vector<std::unique_ptr<Flight>> flights_;  // all there are
+  std::vector<Flight*> free_;
+  std::unique_ptr<QueueSocket> queue_;
+  std::vector<std::unique_ptr<WorkerLink>> links_;
+  core::Buffer read_buffer_;
+};
+
+}  // namespace portico::backend

@@ -1,0 +1,114 @@
+#include "backend/front/queue_socket.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "proxy/core/log.h"
+
+namespace portico::backend {
+namespace {
+
+constexpr std::size_t batch = 32;  // records a sendmmsg; more than a turn usually brings
+
+union ControlSpace {
+  char bytes[CMSG_SPACE(sizeof(int))];
+  cmsghdr align;
+};
+
+void attach_descriptor(msghdr& message, ControlSpace& space, int fd) {
+  message.msg_control = space.bytes;
+  message.msg_controllen = sizeof space.bytes;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+}
+
+}  // namespace
+
+QueueSocket::QueueSocket(core::Loop& loop, std::shared_ptr<Generation> generation)
+    : Active(loop),
+      generation_(std::move(generation)),
+      watch_(loop, *this),
+      first_(loop.index() * generation_->cells_per_thread()),
+      serials_(generation_->cells_per_thread(), 0),
+      flights_(generation_->cells_per_thread(), nullptr) {
+  watch_.open(generation_->queue());
+  for (std::uint32_t i = generation_->cells_per_thread(); i > 0; --i) free_.push_back(i - 1);
+}
+
+bool QueueSocket::board(Flight& flight) {
+  if (free_.empty()) return false;
+  const std::uint32_t at = free_.back();
+  free_.pop_back();
+  flights_[at] = &flight;
+  flight.cell_ = first_ + at;
+  flight.serial_ = ++serials_[at];
+  flight.generation_ = generation_;
+  return true;
+}
+
+void QueueSocket::put(Flight& flight) {
+  generation_->cells().send(flight.cell_, flight.serial_);
+  flight.state_ = Flight::State::boarding;
+  outbox_.push_back(&flight);
+  if ((watch_.wanted() & core::writable) == 0) wake();
+}
+
+void QueueSocket::leave(Flight& flight) {
+  const std::uint32_t at = index(flight.cell_);
+  if (at >= flights_.size() || flights_[at] != &flight) return;  // of an older generation
+  flights_[at] = nullptr;
+  free_.push_back(at);
+  if (flight.state_ == Flight::State::boarding) std::erase(outbox_, &flight);
+}
+
+Flight* QueueSocket::find(std::uint32_t cell, std::uint32_t serial) {
+  if (cell < first_ || index(cell) >= flights_.size()) return nullptr;
+  Flight* flight = flights_[index(cell)];
+  return flight != nullptr && flight->serial_ == serial ? flight : nullptr;
+}
+
+void QueueSocket::on_ready(int) noexcept { wake(); }
+
+void QueueSocket::advance() {
+  while (!outbox_.empty()) {
+    const std::size_t tried = std::min(outbox_.size(), batch);
+    if (send_batch() < tried) break;
+  }
+  watch_.want(outbox_.empty() ? 0 : core::writable);
+}
+
+// The kernel may take fewer than it was given; what it took has left the outbox.
+std::size_t QueueSocket::send_batch() {
+  std::array<mmsghdr, batch> messages{};
+  std::array<iovec, batch> parts;
+  std::array<ControlSpace, batch> controls;
+  const std::size_t count = std::min(outbox_.size(), batch);
+  for (std::size_t i = 0; i < count; ++i) {
+    Flight& flight = *outbox_[i];
+    parts[i] = {flight.record_.data(), flight.record_.size()};
+    messages[i].msg_hdr.msg_iov = &parts[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+    if (flight.body_) attach_descriptor(messages[i].msg_hdr, controls[i], flight.body_.get());
+  }
+  const int sent = ::sendmmsg(generation_->queue(), messages.data(), static_cast<unsigned>(count),
+                              MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0) {
+    if (errno != EAGAIN && errno != EINTR) {
+      core::log(core::Level::error, "the queue of an application takes no records: " +
+                                        std::string(std::strerror(errno)));
+    }
+    return 0;
+  }
+  for (int i = 0; i < sent; ++i) outbox_[static_cast<std::size_t>(i)]->state_ = Flight::State::sent;
+  outbox_.erase(outbox_.begin(), outbox_.begin() + sent);
+  return static_cast<std::size_t>(sent);
+}
+
+}  // namespace portico::backend

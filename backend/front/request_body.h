@@ -1,0 +1,44 @@
+// RequestBody: a request's body, collected whole before the request is handed to a worker.
+//
+// Owned by a WsgiCall; its thread. Small bodies stay in memory and travel inside the record, larger
+// ones go to a memfd or, beyond spool.threshold, to an unlinked file, and travel as a descriptor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backend/front/spool.h"
+#include "proxy/core/loop.h"
+#include "proxy/http/body.h"
+
+namespace portico::backend {
+
+class RequestBody {
+ public:
+  explicit RequestBody(Spool& spool) : spool_(spool), share_(spool) {}
+
+  /// Pulls what there is. end: the body is whole; wait: `reader` is woken; fail: see error().
+  http::Flow collect(http::BodySource& source, core::Active& reader);
+  const core::Error& error() const { return error_; }
+
+  std::uint64_t size() const { return file_ ? file_->size() : memory_.size(); }
+  bool in_memory() const { return file_ == nullptr; }
+  std::string_view bytes() const { return memory_; }
+  const SpoolFile& file() const { return *file_; }
+
+ private:
+  core::Result<void> place(core::Piece piece);
+  core::Result<void> move_to_file(SpoolFile::Place place);
+  bool fits_memory(const core::Piece& piece);
+
+  Spool& spool_;
+  MemoryShare share_;
+  std::string memory_;
+  std::unique_ptr<SpoolFile> file_;
+  bool on_disk_ = false;
+  core::Error error_;
+};
+
+}  // namespace portico::backend

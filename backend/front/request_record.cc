@@ -1,0 +1,117 @@
+#include "backend/front/request_record.h"
+
+#include <string>
+
+#include "backend/record/record.h"
+#include "proxy/http/path.h"
+
+namespace portico::backend {
+namespace {
+
+using core::Error;
+using core::Fault;
+
+constexpr std::string_view writing = "writing the record for a worker";
+
+std::uint8_t version_number(http::Version version) {
+  if (version == http::Version::http2) return 20;
+  return version == http::Version::http11 ? 11 : 10;
+}
+
+record::BodyPlace place_of(const RequestBody& body) {
+  if (body.size() == 0) return record::BodyPlace::none;
+  return body.in_memory() ? record::BodyPlace::in_record : record::BodyPlace::descriptor;
+}
+
+record::Record addressed(const Flight& flight, unsigned front_thread) {
+  record::Record record;
+  record.cell = flight.cell();
+  record.serial = flight.serial();
+  record.front_thread = static_cast<std::uint16_t>(front_thread);
+  return record;
+}
+
+void fill_head(record::Record& record, const http::RequestHead& head) {
+  record.http_version = version_number(head.version);
+  record.method = head.method;
+  record.target = head.target;
+  record.query = head.where.query;
+  record.has_length = head.framing.kind != http::Framing::Kind::none;
+}
+
+// SERVER_PORT is the public one: what the client wrote, else the scheme's.
+void fill_names(record::Record& record, const serve::Exchange& exchange, const std::string& client,
+                const std::string& fallback_host) {
+  const serve::Trace& trace = exchange.trace();
+  const http::Target& where = exchange.request().where;
+  record.request_id = trace.request_id;
+  record.client_address = client;
+  record.client_port = trace.client.port();
+  record.https = trace.secure;
+  record.server_name = where.host.empty() ? std::string_view(fallback_host) : where.host;
+  const std::uint16_t usual = trace.secure ? 443 : 80;
+  record.server_port = where.port != 0 ? where.port : usual;
+}
+
+void write_fields(record::RecordWriter& writer, const http::Headers& fields) {
+  for (const http::Field& field : fields) {
+    if (field.name != "content-length") writer.field(field.name, field.value);
+  }
+}
+
+std::string_view below(std::string_view path, std::string_view script_name) {
+  return path.substr(std::min(path.size(), script_name.size()));
+}
+
+core::Result<void> attach_body(Flight& flight, const RequestBody& body) {
+  if (place_of(body) != record::BodyPlace::descriptor) return {};
+  auto descriptor = body.file().read_only();
+  if (!descriptor) return descriptor.error();
+  flight.body() = std::move(*descriptor);
+  return {};
+}
+
+}  // namespace
+
+core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange,
+                                 const RequestBody& body, std::string_view script_name) {
+  const http::RequestHead& head = exchange.request();
+  const auto path = http::percent_decode(below(head.where.path, script_name));
+  if (!path || path->find('\0') != std::string::npos) return Error{Fault::bad_target, 0, writing};
+  const std::string client = exchange.trace().client.host_text();
+  const std::string local = exchange.connection().local.host_text();
+  record::Record record = addressed(flight, exchange.loop().index());
+  fill_head(record, head);
+  fill_names(record, exchange, client, local);
+  record.script_name = script_name;
+  record.path_info = *path;
+  record.content_length = body.size();
+  record.body_place = place_of(body);
+  record::RecordWriter writer(flight.record());
+  writer.begin(record);
+  write_fields(writer, head.fields);
+  if (!writer.finish(body.in_memory() ? body.bytes() : std::string_view()))
+    return Error{Fault::head_too_large, 0, writing};
+  return attach_body(flight, body);
+}
+
+core::Result<void> write_probe(Flight& flight, std::string_view path, std::string_view host,
+                               unsigned front_thread) {
+  record::Record record = addressed(flight, front_thread);
+  const auto decoded = http::percent_decode(path);
+  record.method = "GET";
+  record.target = path;
+  record.path_info = decoded ? std::string_view(*decoded) : path;
+  record.client_address = "127.0.0.1";
+  record.server_name = host;
+  record.server_port = 80;
+  record.request_id = "health-probe";
+  record::RecordWriter writer(flight.record());
+  writer.begin(record);
+  writer.field("host", host);
+  writer.field("user-agent", "Portico/" PORTICO_VERSION " (health)");
+  if (!writer.finish()) return Error{Fault::head_too_large, 0, writing};
+  return {};
+}
+
+}  // namespace portico::backend

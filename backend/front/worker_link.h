@@ -1,0 +1,53 @@
+// WorkerLink: the front thread's end of the stream on which one worker thread answers.
+//
+// Owned by the thread's Lane. Reads frames at full speed and hands each to its flight; stops while
+// that flight's sink is full. What a worker says is checked (record/frame_reader, and the claim in
+// the cell); a worker that lies loses its link and is reported.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/front/flight.h"
+#include "backend/record/frame_reader.h"
+#include "proxy/core/loop.h"
+#include "proxy/core/watch.h"
+
+namespace portico::backend {
+
+class Lane;
+
+class WorkerLink final : public core::Active, public core::ReadyListener {
+ public:
+  WorkerLink(Lane& lane, core::Loop& loop, std::uint16_t worker, std::uint8_t thread, core::Fd fd);
+
+  std::uint16_t worker() const { return worker_; }
+  void resume();
+  void advance() override;
+  /// Reads what a dead worker left, whether sinks are full or not. After this the link is closed.
+  void read_to_end();
+
+ private:
+  enum class Outcome { again, wait, closed };
+
+  void on_ready(int readiness) noexcept override;
+  Outcome read_once();
+  bool take(core::Slice bytes);
+  bool dispatch(record::FrameEvent event, const core::Slice& bytes);
+  void deliver(Flight& flight, record::FrameEvent event, const core::Slice& bytes);
+  void deliver_file(Flight& flight);
+  bool claims(const Flight& flight) const;
+  bool lied();
+  void close();
+
+  Lane& lane_;
+  std::uint16_t worker_;
+  std::uint8_t thread_;
+  core::Fd fd_;
+  core::Watch watch_;
+  record::FrameReader reader_;
+  core::Slice unread_;  // input that was left when a sink became full
+  bool stopped_ = false;
+  bool draining_ = false;  // read_to_end: nothing stops the reading
+};
+
+}  // namespace portico::backend

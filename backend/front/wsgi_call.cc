@@ -1,0 +1,221 @@
+#include "backend/front/wsgi_call.h"
+
+#include <algorithm>
+#include <string>
+
+#include "backend/front/request_record.h"
+
+namespace portico::backend {
+namespace {
+
+using core::Error;
+using core::Fault;
+
+bool safe_to_repeat(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+// The head as the model has it; one copy of the fields' bytes keeps them all.
+http::ResponseHead response_head(const record::AnswerHead& answer) {
+  http::ResponseHead head;
+  head.status = answer.status;
+  head.reason = std::string(answer.reason);
+  if (answer.length_known) head.length = answer.content_length;
+  core::Slice bytes = core::Slice::copy(answer.raw_fields);
+  record::AnswerHead kept = answer;
+  kept.raw_fields = bytes.view();
+  head.fields.reserve(answer.field_count + 4u);
+  record::AnswerFields fields(kept);
+  std::string_view name;
+  std::string_view value;
+  while (fields.next(name, value)) head.fields.add(name, value);
+  head.fields.keep(std::move(bytes));
+  return head;
+}
+
+Fault fault_of(record::AbortReason reason) {
+  switch (reason) {
+    case record::AbortReason::bad_response:
+    case record::AbortReason::short_body:
+      return Fault::application_bad_answer;
+    case record::AbortReason::engine_error:
+    case record::AbortReason::input_error:
+    case record::AbortReason::application_error:
+    case record::AbortReason::cancelled:
+      break;
+  }
+  return Fault::application_error;
+}
+
+}  // namespace
+
+WsgiCall::WsgiCall(serve::Exchange& exchange, Application& application, const conf::Route& route,
+                   std::string_view script_name)
+    : Active(exchange.loop()),
+      exchange_(exchange),
+      application_(application),
+      route_(route),
+      script_name_(script_name),
+      request_body_(application.spool()),
+      timer_(*this) {}
+
+WsgiCall::~WsgiCall() {
+  if (flight_ != nullptr) flight_->abandon();
+  if (body_ != nullptr) body_->disown();
+}
+
+void WsgiCall::begin() {
+  if (exchange_.request().framing.kind == http::Framing::Kind::none) return submit();
+  collect();
+}
+
+void WsgiCall::advance() {
+  if (state_ == State::collecting) return collect();
+  if (timer_.due()) on_deadline();
+}
+
+void WsgiCall::collect() {
+  const http::Flow flow = request_body_.collect(exchange_.request_body(), *this);
+  if (flow == http::Flow::wait) return;
+  if (flow == http::Flow::end) return submit();
+  state_ = State::over;
+  exchange_.fail(request_body_.error());
+}
+
+void WsgiCall::submit() {
+  state_ = State::flying;
+  queued_at_ = loop().now();
+  if (application_.state() == Application::State::failed) return on_unavailable();
+  flight_ = application_.lane(loop().index()).submit(*this);
+  if (flight_ == nullptr) return fail(Fault::queue_full, "queueing for a worker");
+  timer_.set(queued_at_ + std::min(route_.timeouts.queue, route_.timeouts.response));
+}
+
+void WsgiCall::client_finished() {
+  if (state_ != State::flying || flight_ == nullptr || flight_->state() != Flight::State::waiting)
+    return;
+  fail(Fault::client_gone, "waiting for a worker");
+}
+
+bool WsgiCall::write_record(Flight& flight) {
+  exchange_.trace().attempts += 1;
+  auto written = write_request(flight, exchange_, request_body_, script_name_);
+  if (written) return true;
+  flight_ = nullptr;
+  state_ = State::over;
+  exchange_.fail(written.error());
+  return false;
+}
+
+core::Time WsgiCall::claimed_at() const {
+  const core::Time claimed{std::chrono::nanoseconds(flight_->claim().claimed_ns)};
+  return std::clamp(claimed, queued_at_, loop().now());
+}
+
+void WsgiCall::note_claim() {
+  if (flight_ == nullptr) return;
+  exchange_.trace().handed_over = claimed_at();
+  exchange_.trace().upstream = "worker " + std::to_string(flight_->claim().worker);
+}
+
+void WsgiCall::on_interim(const record::AnswerHead& head) {
+  last_frame_ = loop().now();
+  exchange_.inform(response_head(head));
+}
+
+void WsgiCall::on_head(const record::AnswerHead& answer) {
+  note_claim();
+  state_ = State::answering;
+  last_frame_ = exchange_.trace().first_byte = loop().now();
+  auto body =
+      std::make_unique<AnswerBody>(*this, application_.spool(), route_.limits.response_buffer);
+  body_ = body.get();
+  exchange_.respond(response_head(answer), std::move(body));
+}
+
+void WsgiCall::on_data(core::Slice bytes) {
+  last_frame_ = loop().now();
+  if (body_ != nullptr) body_->add(std::move(bytes));
+}
+
+void WsgiCall::on_file(core::FileRange range) {
+  last_frame_ = loop().now();
+  if (body_ != nullptr) body_->add(std::move(range));
+}
+
+void WsgiCall::on_end() {
+  flight_ = nullptr;
+  state_ = State::over;
+  timer_.clear();
+  if (body_ != nullptr) body_->finish();
+}
+
+void WsgiCall::on_abort(record::AbortReason reason) {
+  note_claim();
+  fail(fault_of(reason), "answering");
+}
+
+bool WsgiCall::on_worker_lost(unsigned deaths) {
+  const bool repeat =
+      state_ == State::flying && deaths < 2 && safe_to_repeat(exchange_.request().method);
+  if (repeat) return true;
+  note_claim();
+  fail(Fault::worker_died, state_ == State::answering ? "answering" : "working on the request");
+  return false;
+}
+
+void WsgiCall::on_unavailable() { fail(Fault::site_unavailable, application_.cause()); }
+
+// Ends the call: the client gets an error page, or an abort once the head has gone.
+void WsgiCall::fail(Fault fault, std::string_view doing) {
+  const Error error{fault, 0, doing};
+  const bool responded = state_ == State::answering;
+  let_go();
+  if (!responded) return exchange_.fail(error);
+  if (body_ != nullptr) body_->fail(error);
+}
+
+void WsgiCall::let_go() {
+  state_ = State::over;
+  timer_.clear();
+  // The flight may be on its way out itself, and then tells nothing any more.
+  if (flight_ != nullptr && flight_->state() != Flight::State::free) flight_->abandon();
+  flight_ = nullptr;
+}
+
+void WsgiCall::body_drained() {
+  last_frame_ = loop().now();
+  if (flight_ != nullptr) flight_->resume();
+}
+
+void WsgiCall::body_dropped() {
+  body_ = nullptr;
+  if (flight_ != nullptr) flight_->resume();
+}
+
+void WsgiCall::on_deadline() {
+  if (flight_ == nullptr) return;
+  if (state_ == State::answering || flight_->claimed()) return response_deadline();
+  queue_deadline();
+}
+
+// The time in the queue does not count while the application starts: there is nobody to take it.
+void WsgiCall::queue_deadline() {
+  const core::Time deadline = queued_at_ + route_.timeouts.queue;
+  if (application_.state() == Application::State::starting) {
+    queued_at_ = loop().now();
+    return timer_.set(queued_at_ + route_.timeouts.queue);
+  }
+  if (loop().now() < deadline) return timer_.set(deadline);
+  fail(Fault::queue_timeout, "waiting for a worker");
+}
+
+void WsgiCall::response_deadline() {
+  const core::Time since = state_ == State::answering ? last_frame_ : claimed_at();
+  const core::Time deadline = since + route_.timeouts.response;
+  if (full()) return timer_.set_after(route_.timeouts.response);
+  if (loop().now() < deadline) return timer_.set(deadline);
+  note_claim();
+  fail(Fault::response_timeout,
+       state_ == State::answering ? "waiting for more of the answer" : "waiting for the answer");
+}
+
+}  // namespace portico::backend
