@@ -15,6 +15,7 @@
 #include <string>
 
 #include "proxy/core/result.h"
+#include "proxy/route/outcome.h"
 
 namespace portico::route {
 
@@ -25,11 +26,12 @@ struct SiteCounts {
   using Count = std::atomic<std::uint64_t>;
 
   std::array<Count, 6> by_class{};            ///< of status: [2] is 2xx; [0] no answer was sent
-  std::array<Count, fault_count> by_fault{};  ///< [Fault::none] went well
-  Count request_bytes = 0;                    ///< of bodies
+  std::array<Count, fault_count> by_fault{};  ///< [Fault::none] had no failure of its own
+  std::array<Count, outcome_count> by_outcome{};
+  Count request_bytes = 0;  ///< of bodies
   Count response_bytes = 0;
 
-  void add(int status, core::Fault fault, std::uint64_t received, std::uint64_t sent);
+  void add(const serve::Trace& trace);
 };
 
 class Counters {

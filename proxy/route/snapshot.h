@@ -16,8 +16,10 @@ struct Root;
 
 namespace portico::route {
 
+class AccessLog;
 class ApplicationHost;
 class Counters;
+class ErrorPages;
 class LogFiles;
 class Pools;
 
@@ -33,19 +35,27 @@ struct Surroundings {
 /// "portico-" and 64 random bits in hexadecimal: tells a request of ours that comes back to us.
 std::string instance_name();
 
-class Snapshot {
+class Snapshot : public std::enable_shared_from_this<Snapshot> {
  public:
   /// Compiles what conf::load() made without problems. Never fails: a log that cannot be opened
   /// loses its lines, a pool or application that is away answers by its handler.
   static std::shared_ptr<const Snapshot> compile(conf::Config config, Surroundings& around);
-  virtual ~Snapshot() = default;
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot();
 
-  virtual const conf::Config& config() const = 0;
-  /// What sessions start exchanges with. It keeps its snapshot alive.
-  static std::shared_ptr<const serve::Root> root(std::shared_ptr<const Snapshot> snapshot);
+  const conf::Config& config() const { return config_; }
+  /// What sessions start exchanges with. It keeps this snapshot alive.
+  std::shared_ptr<const serve::Root> root() const;
 
  private:
-  virtual const serve::Root& root_part() const = 0;
+  explicit Snapshot(conf::Config config);
+  void build(Surroundings& around);
+
+  conf::Config config_;
+  std::unique_ptr<const AccessLog> journal_;  // of requests that reach no site
+  std::unique_ptr<const ErrorPages> pages_;
+  std::unique_ptr<serve::Root> root_;
 };
 
 }  // namespace portico::route
