@@ -54,6 +54,7 @@ class RequestReader {
 
   ReadLimits limits_;
   Lead lead_ = Lead::may_come;
+  bool line_judged_ = false;  ///< the start line of a head in parts has been looked at
   HeadGatherer gatherer_;
   core::Error error_;
 };
@@ -86,6 +87,7 @@ class ResponseReader {
   Progress fail(core::Fault fault);
 
   ReadLimits limits_;
+  bool line_judged_ = false;  ///< the start line of a head in parts has been looked at
   HeadGatherer gatherer_;
   core::Error error_;
 };

@@ -72,6 +72,7 @@ struct Framing {
 struct Target {
   enum class Form : std::uint8_t { origin, absolute, asterisk };
   Form form = Form::origin;
+  std::string_view scheme;    ///< "http" or "https" of an absolute target, else empty
   std::string host;           ///< lower-case, no trailing dot, no port; "[v6]" with its brackets
   std::uint16_t port = 0;     ///< as the client wrote it; 0 where it wrote none
   std::string path;           ///< canonical: unreserved decoded, dots resolved, slashes merged; "*"
@@ -108,8 +109,7 @@ bool bodiless(std::string_view method, int status);
 /// RFC 9110 §9.2.2: GET, HEAD, OPTIONS, TRACE, PUT, DELETE.
 bool idempotent(std::string_view method);
 
-/// Whether a standard names this method: RFC 9110, 5789 (PATCH), 10008 (QUERY) and the WebDAV
-/// family.
+/// Whether the IANA registry of methods names this one (RFC 9110, PATCH, the WebDAV family ...).
 bool standard_method(std::string_view method);
 
 }  // namespace portico::http

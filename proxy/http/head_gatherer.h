@@ -30,11 +30,12 @@ class HeadGatherer {
   bool started() const { return !partial_.empty(); }
   /// What has been gathered so far; with too_large and bad_line it holds what was looked at.
   std::string_view partial() const { return partial_.view(); }
+  /// Hands those bytes over; nothing is gathered any more.
+  core::Slice take_partial();
 
  private:
   Found scan(std::string_view bytes);
   Found gather(core::Slice& input, std::size_t limit, core::Slice& whole);
-  core::Slice take();
 
   core::Buffer partial_;
   std::size_t line_ = 0;  ///< where the line begins that is not complete yet

@@ -1,0 +1,115 @@
+#include "proxy/http/authority.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "proxy/core/text.h"
+
+namespace portico::http {
+namespace {
+
+constexpr std::size_t longest_label = 63;  // RFC 1035 §2.3.4
+constexpr std::size_t longest_name = 253;
+
+core::Error bad_host() { return {core::Fault::bad_host, 0, "reading the host"}; }
+
+constexpr bool digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool letter(char c) { return core::lower(c) >= 'a' && core::lower(c) <= 'z'; }
+bool all_digits(std::string_view text) { return std::all_of(text.begin(), text.end(), digit); }
+
+bool valid_label(std::string_view label) {
+  if (label.empty() || label.size() > longest_label) return false;
+  if (label.front() == '-' || label.back() == '-') return false;
+  return std::all_of(label.begin(), label.end(),
+                     [](char c) { return digit(c) || letter(c) || c == '-'; });
+}
+
+// Calls use(label) for each; false as soon as one does.
+template <typename Use>
+bool each_label(std::string_view name, Use&& use) {
+  while (true) {
+    const auto dot = name.find('.');
+    if (!use(name.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    name = name.substr(dot + 1);
+  }
+}
+
+// Four numbers of 0-255 without leading zeros: other spellings mean other things to other parsers.
+bool valid_ip4(std::string_view text) {
+  int numbers = 0;
+  return each_label(text,
+                    [&](std::string_view number) {
+                      ++numbers;
+                      const auto value = core::decimal(number);
+                      return value && *value <= 255 && (number.size() == 1 || number[0] != '0');
+                    }) &&
+         numbers == 4;
+}
+
+// A name whose last label is a number is an address or nothing (as browsers see it).
+bool valid_name(std::string_view name) {
+  if (name.empty() || name.size() > longest_name || !each_label(name, valid_label)) return false;
+  const auto dot = name.rfind('.');
+  const std::string_view last = name.substr(dot == std::string_view::npos ? 0 : dot + 1);
+  return !all_digits(last) || valid_ip4(name);
+}
+
+std::optional<std::uint16_t> parse_port(std::string_view text) {
+  if (text.empty()) return std::uint16_t{0};
+  const auto number = core::decimal(text);
+  if (text.size() > 5 || !number || *number == 0 || *number > 65535) return std::nullopt;
+  return static_cast<std::uint16_t>(*number);
+}
+
+// What follows the host: nothing, or a colon and a port.
+std::optional<std::uint16_t> parse_port_part(std::string_view rest) {
+  if (rest.empty()) return std::uint16_t{0};
+  return rest.front() == ':' ? parse_port(rest.substr(1)) : std::nullopt;
+}
+
+// "[...]" to its shortest form. The C library's parser takes no zone and no IPv4 spelling but four
+// numbers; a NUL would end its input early, so that characters are looked at first.
+std::optional<std::string> canonical_ip6(std::string_view inner) {
+  const auto plain = [](char c) {
+    return digit(c) || c == ':' || c == '.' || (letter(c) && core::lower(c) <= 'f');
+  };
+  if (!std::all_of(inner.begin(), inner.end(), plain)) return std::nullopt;
+  in6_addr address{};
+  if (::inet_pton(AF_INET6, std::string(inner).c_str(), &address) != 1) return std::nullopt;
+  std::array<char, INET6_ADDRSTRLEN> text;
+  ::inet_ntop(AF_INET6, &address, text.data(), text.size());
+  return "[" + std::string(text.data()) + "]";
+}
+
+core::Result<Authority> bracketed(std::string_view authority) {
+  const auto close = authority.find(']');
+  if (close == std::string_view::npos) return bad_host();
+  const auto host = canonical_ip6(authority.substr(1, close - 1));
+  const auto port = parse_port_part(authority.substr(close + 1));
+  if (!host || !port) return bad_host();
+  return Authority{*host, *port};
+}
+
+}  // namespace
+
+core::Result<Authority> canonical_host(std::string_view authority) {
+  if (!authority.empty() && authority.front() == '[') return bracketed(authority);
+  const auto colon = std::min(authority.find(':'), authority.size());
+  std::string_view name = authority.substr(0, colon);
+  const auto port = parse_port_part(authority.substr(colon));
+  if (!name.empty() && name.back() == '.') name.remove_suffix(1);
+  if (!port || !valid_name(name)) return bad_host();
+  return Authority{core::lower_copy(name), *port};
+}
+
+std::string host_text(std::string_view host, std::uint16_t port) {
+  std::string text(host);
+  if (port != 0) text.append(":").append(std::to_string(port));
+  return text;
+}
+
+}  // namespace portico::http
