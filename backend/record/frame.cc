@@ -1,5 +1,6 @@
 #include "backend/record/frame.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace portico::record {
@@ -66,7 +67,7 @@ void FrameWriter::data_header(std::size_t size) { header(FrameType::data, 0, siz
 
 void FrameWriter::data(std::string_view bytes) {
   while (!bytes.empty()) {
-    std::string_view part = bytes.substr(0, max_data_payload_bytes);
+    std::string_view part(bytes.data(), std::min(bytes.size(), max_data_payload_bytes));
     data_header(part.size());
     out_.append(part);
     bytes.remove_prefix(part.size());

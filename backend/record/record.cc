@@ -52,7 +52,7 @@ constexpr std::array<std::string_view Record::*, part_count> parts = {
 /// Takes `count` bytes off the front of `rest`; false when there are fewer.
 bool take(std::string_view& rest, std::size_t count, std::string_view& taken) {
   if (count > rest.size()) return false;
-  taken = rest.substr(0, count);
+  taken = {rest.data(), count};
   rest.remove_prefix(count);
   return true;
 }

@@ -1,0 +1,315 @@
+"""The Python half of the engine: loads a WSGI application, forks workers, ends them in good order.
+
+Runs in the site's own interpreter as `PYTHON -c LOADER ENGINE CONTROL`: loader.py loads the extension module and runs
+this text with `_portico` set. backend/record/README.md has the messages. Imports as little as it can: whatever is
+imported here is in every application's process.
+"""
+import gc
+import os
+import sys
+
+_portico = globals()['_portico']
+
+
+class NotFound(Exception):
+    """An application reference that leads nowhere; the message says what was looked for."""
+
+
+# -- control messages: the same format as control.cc ---------------------------------------------------------------
+
+def decode(value):
+    head, *escapes = value.split(b'%')
+    return head + b''.join(bytes((int(part[:2], 16),)) + part[2:] for part in escapes)
+
+
+def parse(datagram):
+    verb, *words = datagram.split(b' ')
+    pairs = (word.split(b'=', 1) for word in words if word)
+    return verb.decode('ascii'), {key.decode('ascii'): decode(value) for key, value in pairs}
+
+
+PLAIN = frozenset(b'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/:@,+')
+
+
+def encode(value):
+    raw = str(value).encode('utf-8', 'backslashreplace')
+    return ''.join(chr(byte) if byte in PLAIN else '%%%02X' % byte for byte in raw)
+
+
+def tell(control, verb, **values):
+    words = [verb] + ['%s=%s' % (key, encode(value)) for key, value in values.items()]
+    return _portico.send(control, ' '.join(words).encode('ascii'))
+
+
+def listen(control):
+    """The next message with its descriptors, those of `more` messages first; verb '' when S has gone."""
+    descriptors = []
+    while True:
+        datagram, some = _portico.receive(control)
+        descriptors += some
+        if not datagram:
+            return '', {}, descriptors
+        verb, values = parse(datagram)
+        if verb != 'more':
+            return verb, values, descriptors
+
+
+# -- the application -----------------------------------------------------------------------------------------------
+
+def split_reference(reference):
+    """'module:callable', 'path/file.py:callable()' -> (module or path, callable or None, whether to call it)."""
+    where, colon, name = reference.partition(':')
+    if not where or (colon and not name):
+        raise NotFound('%r is not an application reference; write module:callable' % reference)
+    factory = name.endswith('()')
+    return where, (name[:-2] if factory else name) or None, factory
+
+
+def load_file(path):
+    import importlib.machinery
+    import importlib.util
+    path = os.path.abspath(path)
+    if not os.path.isfile(path):
+        raise NotFound('there is no file %s' % path)
+    folder, file = os.path.split(path)
+    name = os.path.splitext(file)[0]
+    if folder not in sys.path:
+        sys.path.insert(1, folder)
+    if not name.isidentifier() or name in sys.modules:
+        name = 'portico_application'
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_module(name):
+    import importlib
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + '.')):
+            raise NotFound('there is no module %r: looked for %r in %s'
+                           % (name, error.name, os.pathsep.join(sys.path))) from None
+        raise
+
+
+def find_callable(module, where, name):
+    if name is None:
+        for name in ('application', 'app'):
+            if callable(getattr(module, name, None)):
+                return getattr(module, name)
+        raise NotFound("%s has neither a callable 'application' nor 'app'" % where)
+    found = module
+    for part in name.split('.'):
+        if not hasattr(found, part):
+            raise NotFound('%s has no %r' % (where, name))
+        found = getattr(found, part)
+    return found
+
+
+def load_application(reference):
+    where, name, factory = split_reference(reference)
+    module = load_file(where) if where.endswith('.py') else load_module(where)
+    application = find_callable(module, where, name)
+    if factory:
+        application = application()
+    if not callable(application):
+        raise NotFound('%s in %s is not callable but %s' % (name, where, type(application).__name__))
+    return application
+
+
+# -- the worker ----------------------------------------------------------------------------------------------------
+
+def flag(values, key, default):
+    return values.get(key, default) == b'1'
+
+
+def environ_constants(values):
+    constants = {
+        key[len('environ.'):]: value.decode('latin-1')
+        for key, value in values.items() if key.startswith('environ.')
+    }
+    constants.update({
+        'SERVER_SOFTWARE': 'portico/' + _portico.version,
+        'GATEWAY_INTERFACE': 'CGI/1.1',
+        'wsgi.version': (1, 0),
+        'wsgi.multithread': int(values['threads']) > 1,
+        'wsgi.multiprocess': flag(values, 'multiprocess', b'1'),
+        'wsgi.run_once': False,
+        'wsgi.input_terminated': True,
+        'wsgi.file_wrapper': _portico.FileWrapper,
+    })
+    return constants
+
+
+def serve(values, application, queue, cells, worker, descriptors):
+    """Opens the worker and serves in all of its threads, until it leaves."""
+    control, answers = descriptors[0], descriptors[1:]
+    threads = int(values['threads'])
+    _portico.open_worker(application, environ_constants(values), queue, cells, control, answers, worker,
+                         threads, int(values['front_threads']))
+    others = []
+    if threads > 1:
+        import threading
+        others = [threading.Thread(target=_portico.serve, args=(index,), name='portico-%d' % index)
+                  for index in range(1, threads)]
+        for other in others:
+            other.start()
+    tell(control, 'ready')
+    _portico.serve(0)
+    for other in others:
+        other.join()
+
+
+def leave(status):
+    """Ends a forked worker as an interpreter ends, but never through the zygote's frames."""
+    try:
+        threading = sys.modules.get('threading')
+        if threading is not None:
+            threading._shutdown()
+        import atexit
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BaseException:
+        print_exception()
+        status = status or 1
+    os._exit(status)
+
+
+def print_exception():
+    try:
+        import traceback
+        traceback.print_exc()
+        sys.stderr.flush()
+    except BaseException:
+        os.write(2, b'portico: an exception could not be printed\n')
+
+
+# -- the zygote ----------------------------------------------------------------------------------------------------
+
+class Zygote:
+    """Holds the imported application and forks workers of it, until told to stop."""
+
+    def __init__(self, control, values, queue, cells):
+        self.control = control
+        self.values = values
+        self.queue = queue
+        self.cells = cells
+        self.application = None
+        self.collects = gc.isenabled()
+        self.workers = {}
+
+    def load(self):
+        """Imports the application; False after saying why not."""
+        try:
+            directory = os.fsdecode(self.values['directory'])
+            os.chdir(directory)
+            sys.path[0] = directory
+            sys.argv = ['portico']
+            self.application = load_application(os.fsdecode(self.values['application']))
+        except BaseException as error:
+            self.refuse(error)
+            return False
+        return tell(self.control, 'imported')
+
+    def refuse(self, error):
+        if isinstance(error, NotFound):
+            reason = str(error)
+            os.write(2, ('portico: %s\n' % reason).encode('utf-8', 'backslashreplace'))
+        else:
+            print_exception()
+            reason = '%s: %s' % (type(error).__name__, error)
+        tell(self.control, 'failed', reason=' '.join(reason.split())[:500])
+
+    def freeze(self):
+        """What is alive now stays: no collection touches it, so that its pages stay shared with the workers."""
+        self.collects = gc.isenabled()
+        gc.collect()
+        gc.disable()
+        gc.freeze()
+        threads = len(os.listdir('/proc/self/task'))
+        if threads > 1:
+            threading = sys.modules.get('threading')
+            names = [thread.name for thread in threading.enumerate()] if threading else []
+            os.write(2, ('portico: %d threads run after the import and will be missing in workers: %s\n'
+                         % (threads, ', '.join(names))).encode('utf-8', 'backslashreplace'))
+
+    def run(self):
+        """Serves the control socket. Returns in the zygote at its end, and never in a worker."""
+        open_for_forks = True
+        while open_for_forks or self.workers:
+            readable = _portico.wait(self.control if open_for_forks else -1)
+            self.reap()
+            if not readable:
+                continue
+            verb, values, descriptors = listen(self.control)
+            if verb == 'fork':
+                self.fork(int(values['worker']), descriptors)
+            elif verb in ('', 'stop'):
+                open_for_forks = False
+
+    def fork(self, worker, descriptors):
+        zygote = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:
+            print_exception()
+            tell(self.control, 'exited', worker=worker, pid=0, status=256)
+            pid = None
+        if pid == 0:
+            self.become_worker(zygote, worker, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        if pid is not None:
+            self.workers[pid] = worker
+            tell(self.control, 'forked', worker=worker, pid=pid)
+
+    def become_worker(self, zygote, worker, descriptors):
+        status = 0
+        try:
+            _portico.release_signals()
+            os.close(self.control)
+            if not _portico.die_with_parent(zygote):
+                os._exit(0)
+            if self.collects:
+                gc.enable()
+            serve(self.values, self.application, self.queue, self.cells, worker, descriptors)
+        except BaseException:
+            print_exception()
+            status = 1
+        leave(status)
+
+    def reap(self):
+        """Reports the workers that have died. Only our own pids are asked for: others are the application's."""
+        for pid in list(self.workers):
+            try:
+                dead, status = os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                dead, status = pid, 256
+            if dead:
+                tell(self.control, 'exited', worker=self.workers.pop(pid), pid=pid, status=status)
+
+
+def main():
+    engine, control = sys.argv[1:3]
+    control = int(control)
+    os.set_inheritable(control, False)
+    _portico.die_with_parent(os.getppid())
+    if engine.isdigit():
+        os.close(int(engine))
+    verb, values, descriptors = listen(control)
+    if verb != 'setup':
+        return 1
+    zygote = Zygote(control, values, *descriptors[:2])
+    if not zygote.load():
+        return 1
+    zygote.freeze()
+    zygote.run()
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,214 @@
+#include "backend/engine/call.h"
+
+#include "backend/engine/errors.h"
+#include "backend/engine/file_wrapper.h"
+#include "backend/engine/names.h"
+#include "backend/engine/report.h"
+
+namespace portico::engine {
+namespace {
+
+using record::AbortReason;
+
+PyObject* item_of(PyObject* sequence, Py_ssize_t index) {
+  return PyList_CheckExact(sequence) ? PyList_GetItem(sequence, index)
+                                     : PyTuple_GetItem(sequence, index);
+}
+
+bool is_bytes(PyObject* item) {
+  if (PyBytes_Check(item)) return true;
+  PyErr_Format(PyExc_TypeError, "the application's iterable must yield bytes, not %R",
+               Py_TYPE(item));
+  return false;
+}
+
+/// Results whose items exist already and which have no close().
+bool is_plain_sequence(PyObject* result) {
+  return PyList_CheckExact(result) || PyTuple_CheckExact(result);
+}
+
+}  // namespace
+
+bool Caller::open(PyObject* application, PyObject* constants, record::Cells cells,
+                  Flusher& flusher) {
+  application_ = application;
+  cells_ = cells;
+  flusher_ = &flusher;
+  errors_ = Ref::steal(new_errors());
+  Ref all = Ref::steal(PyDict_Copy(constants));
+  return errors_ && all && PyDict_SetItemString(all.get(), "wsgi.errors", errors_.get()) == 0 &&
+         environs_.open(all.get());
+}
+
+bool Caller::run(const record::Record& record, int descriptor, Outbox& outbox) {
+  record_ = &record;
+  leave_ = false;
+  answer_.begin(record, cells_, outbox, *flusher_);
+  begin_errors(errors_.get(), record.request_id);
+  if (record.body_place == record::BodyPlace::descriptor && descriptor < 0) {
+    report(&record, "the request's body did not come with it");
+    answer_.fail(AbortReason::engine_error);
+  } else {
+    call(record, descriptor);
+  }
+  end_errors(errors_.get());
+  return !leave_;
+}
+
+void Caller::call(const record::Record& record, int descriptor) {
+  PyObject* input = input_.begin(record, descriptor);
+  PyObject* start_response = start_response_.begin(answer_);
+  Ref environ;
+  if (input != nullptr && start_response != nullptr)
+    environ = Ref::steal(environs_.make(record, input));
+  if (environ) {
+    Ref result = Ref::steal(call_two(application_, environ.get(), start_response));
+    if (result) {
+      respond(result.get());
+      close(result.get());
+    } else {
+      application_failed("the application raised an exception");
+    }
+  } else {
+    report_exception(record_, "the environ could not be made");
+    answer_.fail(AbortReason::engine_error);
+  }
+  environ = {};
+  start_response_.end();
+  input_.end();
+}
+
+void Caller::respond(PyObject* result) {
+  WrappedFile file{};
+  if (is_plain_sequence(result)) {
+    respond_sequence(result);
+  } else if (PyBytes_Check(result)) {
+    respond_bytes(result);
+  } else if (Py_TYPE(result) == reinterpret_cast<PyTypeObject*>(file_wrapper_type()) &&
+             wrapped_file(result, file)) {
+    respond_file(file);
+  } else {
+    respond_iterable(result);
+  }
+}
+
+void Caller::respond_bytes(PyObject* bytes) {
+  if (!has_head()) return;
+  if (!answer_.begun()) answer_.know_length(static_cast<std::uint64_t>(PyBytes_Size(bytes)));
+  answer_.add(bytes_of(bytes));
+  complete();
+}
+
+void Caller::respond_sequence(PyObject* sequence) {
+  std::uint64_t bytes = 0;
+  if (!sum_sequence(sequence, bytes)) return response_is_bad("the response is not valid");
+  if (!has_head()) return;
+  if (!answer_.begun()) answer_.know_length(bytes);
+  for (Py_ssize_t i = 0; i < PyObject_Size(sequence); ++i) {
+    Ref item = Ref::share(item_of(sequence, i));
+    if (!item || !PyBytes_Check(item.get()) || !answer_.add(bytes_of(item.get()))) break;
+  }
+  PyErr_Clear();
+  complete();
+}
+
+/// The bytes of all items; false with an exception when one is not bytes.
+bool Caller::sum_sequence(PyObject* sequence, std::uint64_t& bytes) {
+  Py_ssize_t count = PyObject_Size(sequence);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = item_of(sequence, i);
+    if (!is_bytes(item)) return false;
+    bytes += static_cast<std::uint64_t>(PyBytes_Size(item));
+  }
+  return true;
+}
+
+void Caller::respond_file(const WrappedFile& file) {
+  if (!has_head()) return;
+  if (!answer_.begun()) answer_.know_length(file.length);
+  answer_.add_file(file.descriptor, file.offset, file.length);
+  complete();
+}
+
+void Caller::respond_iterable(PyObject* iterable) {
+  bool single = has_length_one(iterable);
+  Ref iterator = Ref::steal(PyObject_GetIter(iterable));
+  if (!iterator) return response_is_bad("the application's result cannot be iterated");
+  while (answer_.wanted() && !(answer_.headed() && answer_.bodiless())) {
+    Ref chunk = Ref::steal(PyIter_Next(iterator.get()));
+    if (!chunk) break;
+    if (!add_chunk(chunk.get(), single)) break;
+  }
+  if (answer_.ended()) return;
+  if (PyErr_Occurred() != nullptr) return application_failed("the application's iterable raised");
+  if (!answer_.wanted()) return answer_.fail(AbortReason::cancelled);
+  if (!has_head()) return;
+  if (!answer_.begun()) answer_.know_length(0);
+  complete();
+}
+
+/// Sends one chunk. The first leaves at once; what follows gathers while the application computes
+/// the next, and leaves within some 2 ms. False: stop iterating.
+bool Caller::add_chunk(PyObject* chunk, bool single) {
+  if (!is_bytes(chunk)) {
+    response_is_bad("the response is not valid");
+    return false;
+  }
+  if (PyBytes_Size(chunk) == 0) return true;
+  if (!has_head()) return false;
+  bool first = !answer_.begun();
+  if (first && single) answer_.know_length(static_cast<std::uint64_t>(PyBytes_Size(chunk)));
+  bool more = answer_.add(bytes_of(chunk));
+  bool whole = answer_.room() == 0;
+  answer_.pass_on(first && !whole ? Answer::Pace::now : Answer::Pace::soon);
+  return more;
+}
+
+/// Whether an answer can be sent; if not, it has been refused.
+bool Caller::has_head() {
+  if (answer_.headed()) return true;
+  raise(PyExc_AssertionError, "start_response was not called before the response's body");
+  response_is_bad("the response is not valid");
+  return false;
+}
+
+/// Whether len() says 1: then the first chunk is all of the body (PEP 3333 "Handling the
+/// Content-Length Header").
+bool Caller::has_length_one(PyObject* iterable) {
+  if (Py_TYPE(iterable) == without_len_) return false;
+  Py_ssize_t length = PyObject_Size(iterable);
+  if (length >= 0) return length == 1;
+  PyErr_Clear();
+  without_len_ = Py_TYPE(iterable);
+  return false;
+}
+
+void Caller::complete() {
+  if (!answer_.ended() && !answer_.wanted()) return answer_.fail(AbortReason::cancelled);
+  answer_.finish();
+}
+
+/// close(), exactly once, after the answer was handed on. What it raises is logged, never sent.
+void Caller::close(PyObject* result) {
+  if (is_plain_sequence(result) || PyBytes_Check(result)) return;
+  Ref method;
+  int found = find_attribute(result, names.close, method);
+  if (found > 0) {
+    flusher_->arm();
+    Ref closed = Ref::steal(call_nothing(method.get()));
+    if (closed) return;
+  }
+  if (report_exception(record_, "close() raised")) leave_ = true;
+}
+
+void Caller::application_failed(const char* what) {
+  if (report_exception(record_, what)) leave_ = true;
+  answer_.fail(AbortReason::application_error);
+}
+
+void Caller::response_is_bad(const char* what) {
+  if (report_exception(record_, what)) leave_ = true;
+  answer_.fail(AbortReason::bad_response);
+}
+
+}  // namespace portico::engine

@@ -1,0 +1,65 @@
+// One call of the application: environ in, frames out.
+//
+// One Caller a worker thread, used under the GIL. It keeps what can be used again from call to
+// call. Every way a call can end (result, exception, cancellation, broken rules) ends in exactly
+// one end or abort frame and exactly one close(). Source: PEP 3333 "Specification Details",
+// "Handling the start_response() Callable", "Buffering and Streaming".
+#pragma once
+
+#include "backend/engine/answer.h"
+#include "backend/engine/environ.h"
+#include "backend/engine/flusher.h"
+#include "backend/engine/input.h"
+#include "backend/engine/outbox.h"
+#include "backend/engine/python.h"
+#include "backend/engine/start_response.h"
+#include "backend/record/cells.h"
+#include "backend/record/record.h"
+
+namespace portico::engine {
+
+struct WrappedFile;
+
+class Caller {
+ public:
+  /// application  the WSGI callable, borrowed for the caller's life
+  /// constants    what every environ has besides the request's own values; copied
+  /// False with an exception.
+  bool open(PyObject* application, PyObject* constants, record::Cells cells, Flusher& flusher);
+
+  /// Runs one claimed request to its end. `descriptor` holds the body when the record says so; it
+  /// stays the caller's. Afterwards the answer's last frame is in the outbox, or sent. False: the
+  /// application raised SystemExit or its like; the worker must leave.
+  bool run(const record::Record& record, int descriptor, Outbox& outbox);
+
+ private:
+  void call(const record::Record& record, int descriptor);
+  void respond(PyObject* result);
+  void respond_bytes(PyObject* bytes);
+  void respond_sequence(PyObject* sequence);
+  void respond_file(const WrappedFile& file);
+  void respond_iterable(PyObject* iterable);
+  bool add_chunk(PyObject* chunk, bool single);
+  bool sum_sequence(PyObject* sequence, std::uint64_t& bytes);
+  bool has_head();
+  bool has_length_one(PyObject* iterable);
+  void complete();
+  void close(PyObject* result);
+  void application_failed(const char* what);
+  void response_is_bad(const char* what);
+
+  PyObject* application_ = nullptr;
+  Ref errors_;
+  EnvironMaker environs_;
+  InputSlot input_;
+  StartResponseSlot start_response_;
+  Answer answer_;
+  record::Cells cells_;
+  Flusher* flusher_ = nullptr;
+  const record::Record* record_ = nullptr;
+  PyTypeObject* without_len_ =
+      nullptr;  ///< the last type seen without __len__; only compared, never used
+  bool leave_ = false;
+};
+
+}  // namespace portico::engine

@@ -1,0 +1,50 @@
+#include "backend/engine/queue.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace portico::engine {
+namespace {
+
+/// The descriptor in a message's control data, or -1. The kernel closes what had no room.
+int descriptor_in(msghdr& message) {
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+    return -1;
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  return descriptor;
+}
+
+}  // namespace
+
+void Queue::drop_body() {
+  if (body_ >= 0) ::close(body_);
+  body_ = -1;
+}
+
+Queue::Taken Queue::take(record::Record& record) {
+  drop_body();
+  iovec part{bytes_, sizeof bytes_};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t size = ::recvmsg(descriptor_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (size < 0)
+    return errno == EAGAIN || errno == EINTR || errno == ENOMEM ? Taken::nothing : Taken::closed;
+  if (size == 0) return Taken::closed;
+  if (message.msg_controllen != 0) body_ = descriptor_in(message);
+  bool whole = (message.msg_flags & MSG_TRUNC) == 0;
+  return whole && record::read_record({bytes_, static_cast<std::size_t>(size)}, record)
+             ? Taken::record
+             : Taken::junk;
+}
+
+}  // namespace portico::engine

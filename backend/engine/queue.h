@@ -1,0 +1,40 @@
+// The worker's end of the application's queue: takes one record at a time.
+//
+// One a worker thread, with its own memory; several threads and processes take from the same
+// socket.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/record/record.h"
+
+namespace portico::engine {
+
+class Queue {
+ public:
+  enum class Taken : std::uint8_t {
+    record,
+    nothing,  ///< the queue is empty for now
+    junk,     ///< something that is no record; dropped
+    closed,   ///< the front has shut the queue down, and all of it has been taken
+  };
+
+  explicit Queue(int descriptor) : descriptor_(descriptor) {}
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  ~Queue() { drop_body(); }
+
+  /// Takes what is next, without waiting. A record's views last until the next take().
+  Taken take(record::Record& record);
+  /// The descriptor that came with the record, or -1; the queue closes it (drop_body, or the next
+  /// take).
+  int body() const { return body_; }
+  void drop_body();
+
+ private:
+  int descriptor_;
+  int body_ = -1;
+  alignas(16) char bytes_[record::max_record_bytes];
+};
+
+}  // namespace portico::engine
