@@ -14,6 +14,7 @@ struct Ticket::Notice {
     }
     delete notice;
   }
+  static void drop(void* argument) { delete static_cast<Notice*>(argument); }
 };
 
 bool Ticket::enter(Admission& admission) {
@@ -67,7 +68,7 @@ void Admission::admit_next() {
     ++used_;
     next.state_ = Ticket::State::admitted;
     next.notice_ = new Ticket::Notice{&next};
-    next.owner_.loop().post(&Ticket::Notice::arrive, next.notice_);
+    next.owner_.loop().post(&Ticket::Notice::arrive, next.notice_, &Ticket::Notice::drop);
   }
 }
 

@@ -11,8 +11,8 @@
 namespace portico::core {
 namespace {
 
-// How many free blocks of `block_bytes` a thread keeps: 1 MiB, enough for a busy turn.
-constexpr std::size_t kept_blocks = 64;
+// How many free blocks of each size a thread keeps: 1 MiB each, enough for a busy turn.
+constexpr std::size_t kept_bytes = 1024 * 1024;
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool keep_blocks = false;  // so that a use after release is seen
@@ -20,25 +20,51 @@ constexpr bool keep_blocks = false;  // so that a use after release is seen
 constexpr bool keep_blocks = true;
 #endif
 
-struct FreeBlocks {
-  FreeBlocks() { blocks.reserve(kept_blocks); }
+/// The free blocks of one size in one thread.
+class FreeBlocks {
+ public:
+  explicit FreeBlocks(std::size_t capacity) : capacity_(capacity) {
+    blocks_.reserve(kept_bytes / capacity);
+  }
   FreeBlocks(const FreeBlocks&) = delete;
   FreeBlocks& operator=(const FreeBlocks&) = delete;
   ~FreeBlocks() {
-    for (void* block : blocks) std::free(block);
+    for (void* block : blocks_) std::free(block);
     closed = true;
   }
-  std::vector<void*> blocks;
-  static thread_local bool closed;  // blocks may die after this list, at the end of a thread
+
+  bool holds(std::size_t capacity) const { return capacity == capacity_; }
+  void* take() {
+    if (blocks_.empty()) return nullptr;
+    void* block = blocks_.back();
+    blocks_.pop_back();
+    return block;
+  }
+  bool keep(void* block) {
+    if (blocks_.size() * capacity_ >= kept_bytes) return false;
+    blocks_.push_back(block);
+    return true;
+  }
+
+  static thread_local bool closed;  // blocks may die after these lists, at the end of a thread
+
+ private:
+  std::size_t capacity_;
+  std::vector<void*> blocks_;
 };
 thread_local bool FreeBlocks::closed = false;
-thread_local FreeBlocks free_blocks;
+thread_local FreeBlocks free_blocks(block_bytes);
+thread_local FreeBlocks free_large_blocks(large_block_bytes);
+
+FreeBlocks* store_of(std::size_t capacity) {
+  if (!keep_blocks || FreeBlocks::closed) return nullptr;
+  if (free_blocks.holds(capacity)) return &free_blocks;
+  return free_large_blocks.holds(capacity) ? &free_large_blocks : nullptr;
+}
 
 void* allocate(std::size_t capacity) {
-  if (capacity == block_bytes && !FreeBlocks::closed && !free_blocks.blocks.empty()) {
-    void* block = free_blocks.blocks.back();
-    free_blocks.blocks.pop_back();
-    return block;
+  if (FreeBlocks* store = store_of(capacity); store != nullptr) {
+    if (void* block = store->take(); block != nullptr) return block;
   }
   void* memory = std::malloc(sizeof(Block) + capacity);
   if (memory == nullptr) throw std::bad_alloc();  // our fault is a crash: nobody catches this
@@ -50,12 +76,8 @@ void* allocate(std::size_t capacity) {
 Block* Block::make(std::size_t capacity) { return new (allocate(capacity)) Block(capacity); }
 
 void Block::destroy(Block* block) {
-  if (keep_blocks && block->capacity_ == block_bytes && !FreeBlocks::closed &&
-      free_blocks.blocks.size() < kept_blocks) {
-    free_blocks.blocks.push_back(block);
-  } else {
-    std::free(block);
-  }
+  FreeBlocks* store = store_of(block->capacity_);
+  if (store == nullptr || !store->keep(block)) std::free(block);
 }
 
 Slice Slice::copy(std::string_view text) {

@@ -34,6 +34,8 @@ class Block {
 
 /// The block size of ordinary reads: one TLS record, and what most heads and pages fit in.
 inline constexpr std::size_t block_bytes = 16 * 1024;
+/// The block size of the largest reads, for long bodies.
+inline constexpr std::size_t large_block_bytes = 128 * 1024;
 
 /// A counted view of bytes. Cheap to copy; the bytes live as long as any slice of them.
 class Slice {

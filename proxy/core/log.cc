@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -26,33 +27,71 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-// U+202A..U+202E and U+2066..U+2069 turn a line around on a terminal; U+0080..U+009F are controls.
-bool hides_text(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
-  };
-  if (byte(0) == 0xc2) return byte(1) >= 0x80 && byte(1) <= 0x9f;
-  if (byte(0) != 0xe2) return false;
-  if (byte(1) == 0x80) return byte(2) >= 0xaa && byte(2) <= 0xae;
-  return byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
+unsigned byte_at(std::string_view text, std::size_t at) {
+  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
+}
+
+// One character of UTF-8: its number and its length; a length of zero when the bytes are no UTF-8.
+struct Character {
+  unsigned code;
+  std::size_t length;
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  const unsigned first = byte_at(text, at);
+  if (first < 0x80) return {first, 1};
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return {0, 0};
+  unsigned code = first & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const unsigned next = byte_at(text, at + i);
+    if ((next & 0xc0) != 0x80) return {0, 0};
+    code = code << 6 | (next & 0x3f);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  return overlong || surrogate || code > 0x10ffff ? Character{0, 0} : Character{code, length};
+}
+
+// What a terminal or a reader's eye would be led astray by: controls, line separators, marks that
+// turn the direction of the text (U+061C, U+200E-F, U+202A-E, U+2066-9).
+bool misleads(unsigned code) {
+  if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;
+  return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+void append_hex(std::string& out, std::string_view bytes) {
+  static constexpr char hex[] = "0123456789abcdef";
+  for (const char c : bytes) {
+    out.append("\\x");
+    out.push_back(hex[static_cast<unsigned char>(c) >> 4]);
+    out.push_back(hex[static_cast<unsigned char>(c) & 15]);
+  }
+}
+
+// The first character of `text`, escaped if need be; it is cut off.
+void append_special(std::string& out, std::string_view& text) {
+  const Character character = character_at(text, 0);
+  const std::string_view bytes = text.substr(0, character.length == 0 ? 1 : character.length);
+  if (character.length == 0 || misleads(character.code)) {
+    append_hex(out, bytes);
+  } else {
+    if (bytes == "\"" || bytes == "\\") out.push_back('\\');
+    out.append(bytes);
+  }
+  text.remove_prefix(bytes.size());
 }
 
 }  // namespace
 
 void append_escaped(std::string& out, std::string_view text) {
-  static constexpr char hex[] = "0123456789abcdef";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-      out.push_back(text[i]);
-    } else if (c < 0x20 || c == 0x7f || hides_text(text, i)) {
-      out.append("\\x");
-      out.push_back(hex[c >> 4]);
-      out.push_back(hex[c & 15]);
-    } else {
-      out.push_back(text[i]);
-    }
+  const auto plain = [](char c) { return c >= 0x20 && c != 0x7f && c != '"' && c != '\\'; };
+  while (!text.empty()) {
+    const auto special = std::find_if_not(text.begin(), text.end(), plain);
+    out.append(text.begin(), special);
+    text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
+    if (!text.empty()) append_special(out, text);
   }
 }
 

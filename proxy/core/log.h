@@ -57,8 +57,8 @@ class LogFile {
 void log(Level level, std::string_view text);
 void log_level(Level least);  ///< what is below is not written; info by default
 
-/// Escapes what must not stand raw in a log: controls, DEL, quotes, backslashes, C1 and bidi
-/// controls.
+/// Escapes what must not stand raw in a log: controls (C1 too), quotes, backslashes, marks that
+/// turn the text's direction, and bytes that are not UTF-8.
 void append_escaped(std::string& out, std::string_view text);
 
 }  // namespace portico::core

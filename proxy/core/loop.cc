@@ -39,7 +39,9 @@ Loop::Loop(Drive drive, unsigned index) : index_(index), now_(Clock::now()) {
 }
 
 Loop::~Loop() {
+  adopted_.clear();
   bury();
+  drop_mail();
   if (events_ == nullptr) return;
   ev_async_stop(events_, &state_->mail);
   ev_timer_stop(events_, &state_->alarm);
@@ -58,10 +60,21 @@ void Loop::retire(std::unique_ptr<Active> active) {
 
 void Loop::dispose(std::unique_ptr<Disposable> object) { dying_.push_back(std::move(object)); }
 
-void Loop::post(void (*fn)(void*), void* argument) {
+void Loop::adopt(std::unique_ptr<Active> active) {
+  Active& adopted = *active;
+  adopted_.emplace(&adopted, std::move(active));
+  wake(adopted);
+}
+
+void Loop::dismiss(Active& active) {
+  auto node = adopted_.extract(&active);
+  if (node) retire(std::move(node.mapped()));
+}
+
+void Loop::post(void (*fn)(void*), void* argument, void (*drop)(void*)) {
   {
     const std::lock_guard lock(mail_mutex_);
-    mail_.push_back({fn, argument});
+    mail_.push_back({fn, argument, drop});
   }
   if (events_ != nullptr) ev_async_send(events_, &state_->mail);
 }
@@ -73,6 +86,14 @@ void Loop::deliver() {
     mail.swap(mail_);
   }
   for (const Mail& letter : mail) letter.fn(letter.argument);
+}
+
+void Loop::drop_mail() {
+  const std::lock_guard lock(mail_mutex_);
+  for (const Mail& letter : mail_) {
+    if (letter.drop != nullptr) letter.drop(letter.argument);
+  }
+  mail_.clear();
 }
 
 void Loop::run_queue() {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "proxy/core/list.h"
@@ -91,8 +92,13 @@ class Loop {
   /// Unlinked now (no advance() after this call), destroyed after this turn.
   void retire(std::unique_ptr<Active> active);
   void dispose(std::unique_ptr<Disposable> object);  ///< destroyed after this turn
-  /// The only call that another thread may make: fn(argument) runs in this loop's thread.
-  void post(void (*fn)(void*), void* argument);
+  /// For the few that outlive their makers, such as a connection's last moments: the loop owns it
+  /// until it is dismissed (or the loop ends), and wakes it once.
+  void adopt(std::unique_ptr<Active> active);
+  void dismiss(Active& active);  ///< an adopted one: retired
+  /// The only call that another thread may make: fn(argument) runs in this loop's thread. If the
+  /// loop ends first, drop(argument) frees it instead.
+  void post(void (*fn)(void*), void* argument, void (*drop)(void*) = nullptr);
 
   void run();   ///< until stop()
   void stop();  ///< from this loop's thread
@@ -109,11 +115,13 @@ class Loop {
   struct Mail {
     void (*fn)(void*);
     void* argument;
+    void (*drop)(void*);
   };
   struct EventState;
 
   void enter_turn();
   void run_queue();
+  void drop_mail();
   void bury();
   void deliver();
   void expire();
@@ -129,6 +137,7 @@ class Loop {
   bool stopped_ = false;
   List<Active> queue_;
   std::vector<std::unique_ptr<Disposable>> dying_;
+  std::unordered_map<Active*, std::unique_ptr<Active>> adopted_;
   std::vector<Timer*> timers_;  // a binary heap by Timer::scheduled_
   std::mutex mail_mutex_;
   std::vector<Mail> mail_;

@@ -17,14 +17,15 @@ void Watch::open(int fd) {
   wanted_ = 0;
 }
 
-// libev tells the kernel once a turn at most, and only what differs in the end.
+// libev tells the kernel once a turn at most, and only what differs in the end: ev_io_modify, as
+// ev_io_set would make it tell in any case.
 void Watch::want(int readiness) {
   if (active_ ? readiness == wanted_ : readiness == 0) return;
   if (active_) ev_io_stop(loop_.events(), &watcher_);
   active_ = readiness != 0;
   wanted_ = readiness;
-  if (!active_) return;
-  ev_io_set(&watcher_, watcher_.fd, readiness);
+  if (!active_ || loop_.events() == nullptr) return;  // by hand: nothing is watched
+  ev_io_modify(&watcher_, readiness);
   ev_io_start(loop_.events(), &watcher_);
 }
 

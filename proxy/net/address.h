@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ class Address {
   Address() = default;
   /// "127.0.0.1:80", "[::1]:80", "unix:/run/app.sock"; no names (see resolver).
   static core::Result<Address> parse(std::string_view text);
+  /// An IP address alone: "127.0.0.1", "::1" (no brackets, no zone).
+  static core::Result<Address> parse_ip(std::string_view host, std::uint16_t port);
   static Address ip(Family family, const std::uint8_t* bytes, std::uint16_t port);
   static Address local(std::string path);
   static Address from(const sockaddr* address, socklen_t length);
@@ -30,14 +33,16 @@ class Address {
   std::string_view ip_bytes() const;
   const std::string& path() const { return path_; }
 
-  std::string host_text()
-      const;                 ///< "127.0.0.1", "::1" or "unix:/path" ("unix:" for a nameless one)
+  /// "127.0.0.1", "::1" or "unix:/path" ("unix:" for a nameless one)
+  std::string host_text() const;
   std::string text() const;  ///< with the port: "127.0.0.1:80", "[::1]:80"
 
   /// Fills `out` for connect and bind; returns its length.
   socklen_t fill(sockaddr_storage& out) const;
 
-  bool operator==(const Address&) const = default;
+  Address with_port(std::uint16_t port) const;  ///< a Unix path stays as it is
+
+  auto operator<=>(const Address&) const = default;
 
  private:
   Family family_ = Family::none;
@@ -49,6 +54,7 @@ class Address {
 /// An address range such as 10.0.0.0/8; "unix:" matches every Unix-socket client.
 class Network {
  public:
+  /// "10.0.0.0/8", "::1", "unix" (or "unix:"); bits beyond the prefix do not matter.
   static core::Result<Network> parse(std::string_view text);
   bool contains(const Address& address) const;
 

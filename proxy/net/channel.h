@@ -1,8 +1,8 @@
 // Channel: messages with descriptors between two processes of ours, over SOCK_SEQPACKET.
 //
 // Owned by whoever speaks; one thread. What the other side says is checked by the caller: text is
-// bounded, descriptors beyond the limit are closed. Larger texts travel as a sealed memfd among the
-// descriptors.
+// bounded, and so are descriptors; whoever breaks these rules is taken for gone. Larger texts
+// travel as a sealed memfd, which neither side sees.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ struct Message {
 class Channel final : public core::ReadyListener {
  public:
   static constexpr std::size_t text_limit = 32 * 1024;
-  static constexpr std::size_t fds_limit = 250;  // SCM_MAX_FD is 253
+  static constexpr std::size_t file_limit = 16 * 1024 * 1024;  ///< of a text that travels as a file
+  static constexpr std::size_t fds_limit = 250;                ///< SCM_MAX_FD is 253
 
   /// A pair of connected ends, both close-on-exec; the second is for the other process.
   static core::Result<std::pair<core::Fd, core::Fd>> pair();
@@ -44,14 +45,22 @@ class Channel final : public core::ReadyListener {
   bool closed() const { return closed_; }
 
  private:
+  struct Waiting {
+    char kind;
+    Message message;
+  };
+
   void on_ready(int readiness) noexcept override;
-  bool send_now(const std::string_view text, std::span<const int> fds);
+  void post(char kind, std::string_view text, std::span<const int> fds);
+  void send_as_file(std::string_view text, std::span<const int> fds);
+  bool send_now(char kind, std::string_view text, std::span<const int> fds);
   void flush();
+  void close();
 
   core::Active& owner_;
   core::Fd fd_;
   core::Watch watch_;
-  std::deque<Message> queue_;
+  std::deque<Waiting> queue_;
   bool closed_ = false;
 };
 

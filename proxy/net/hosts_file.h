@@ -2,6 +2,8 @@
 // one thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <ctime>
 #include <map>
 #include <string>
@@ -22,10 +24,11 @@ class HostsFile {
 
  private:
   void refresh();
-  void read_line(std::string_view line);
+  void read_line(const std::string& line);
 
   std::string path_;
   std::timespec modified_{};
+  off_t size_ = 0;
   std::map<std::string, std::vector<Address>, std::less<>> names_;
 };
 

@@ -32,22 +32,13 @@ class Linger final : public core::Active {
   void advance() override;
 
  private:
-  enum class State : std::uint8_t {
-    sending,     // until all is sent
-    discarding,  // until the peer ends, or a limit
-    over,
-  };
-  State next();
-  State send();
-  State discard();
+  core::Flow discard();
 
   std::unique_ptr<Transport> transport_;
   LingerLimits limits_;
-  State state_ = State::sending;
   std::uint64_t discarded_ = 0;
-  std::uint64_t moved_ = 0;  // sent and discarded, when the silence began
   core::Time end_;
-  core::Timer timer_;
+  core::Timer timer_;  // the end of the silence
 };
 
 }  // namespace portico::net

@@ -13,7 +13,7 @@ namespace portico::net {
 class ReadArena {
  public:
   /// The largest read: 128 KiB a call was where larger stopped paying on loopback.
-  static constexpr std::size_t largest_read = 128 * 1024;
+  static constexpr std::size_t largest_read = core::large_block_bytes;
 
   static ReadArena& here();  ///< this thread's
 
@@ -29,7 +29,7 @@ class ReadArena {
   };
   Room offer(std::size_t wanted);
   /// The first `count` bytes of the last offer, as a slice. Few bytes in a large block are copied,
-  /// so that a slice never holds more than twice its size, or one ordinary block.
+  /// so that a slice never holds more than four times its size, or one ordinary block.
   core::Slice take(std::size_t count);
 
  private:
@@ -37,7 +37,7 @@ class ReadArena {
 
   core::Block* shared_ = nullptr;  // of core::block_bytes, carved
   std::size_t used_ = 0;           // of shared_
-  core::Block* large_ = nullptr;   // kept until a read has filled half of it
+  core::Block* large_ = nullptr;   // kept until a read has filled a quarter of it
   bool offered_large_ = false;
 };
 

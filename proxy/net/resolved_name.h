@@ -23,7 +23,7 @@ class ResolvedName final : public core::Active {
   static constexpr core::Duration first_retry = std::chrono::seconds(1);  ///< doubled each time
   static constexpr core::Duration longest_retry = std::chrono::seconds(30);
 
-  /// Starts to resolve. `user` is woken when the addresses change and when the first attempt fails.
+  /// Starts to resolve. `user` is woken when addresses() or stale() has changed.
   ResolvedName(Resolver& resolver, core::Active& user, std::string name, std::uint16_t port);
 
   /// Sorted, without doubles; empty before the first answer.

@@ -13,6 +13,7 @@
 #include "proxy/core/loop.h"
 #include "proxy/core/result.h"
 #include "proxy/net/address.h"
+#include "proxy/net/hosts_file.h"
 
 namespace portico::net {
 
@@ -43,8 +44,10 @@ class Resolver {
  private:
   friend class Lookup;
   struct Query;
-  class Channel;  // c-ares and its sockets
-  std::unique_ptr<Channel> channel_;
+  class Ares;  // c-ares, its sockets and its timer
+  ResolverOptions options_;
+  HostsFile hosts_;
+  std::unique_ptr<Ares> ares_;
 };
 
 /// One question under way; destroying it means that nobody wants the answer any more.

@@ -39,6 +39,7 @@ class SendQueue {
   static Step send_file(int fd, core::FileRange& range, std::uint64_t budget);
   static Step send_pipe(int fd, core::PipeRange& range);
   void drop(std::uint64_t count);
+  void compact();
 
   std::vector<core::Piece> pieces_;
   std::size_t first_ = 0;  // pieces before it have gone

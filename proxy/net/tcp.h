@@ -64,15 +64,14 @@ class SocketTransport final : public Transport, private core::ReadyListener {
   void shut_down();
   void wake_owner();
 
-  core::Loop& loop_;
   core::Active* owner_ = nullptr;
   core::Fd fd_;
   Reading reading_ = Reading::unknown;
   Ending ending_ = Ending::none;
+  bool wide_ = false;         // the last read filled its room: the next asks for much
   bool read_paused_ = false;  // the read watcher is stopped: an event came twice
   bool blocked_ = false;      // the kernel's send buffer is full
   bool broken_ = false;
-  std::uint32_t read_size_;  // what the next read asks for: doubles when filled
   core::Watch watch_;
   SendQueue queue_;
   std::uint64_t sent_ = 0;

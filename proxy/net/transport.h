@@ -43,6 +43,9 @@ class Transport {
   virtual core::Flow flush() = 0;
   virtual std::uint64_t unsent() const = 0;  ///< bytes queued and not yet taken by the kernel
   virtual std::uint64_t sent() const = 0;    ///< bytes taken by the kernel so far
+  /// Bytes that the peer's kernel has acknowledged so far: what a slow reader is measured by. Costs
+  /// a system call.
+  virtual std::uint64_t acknowledged() const { return sent(); }
   virtual const core::Error& send_error() const = 0;  ///< after flush() failed
 
   /// Tells the peer that no more will come, after what is queued (FIN, close_notify).

@@ -1,0 +1,199 @@
+#include "proxy/net/channel.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace portico::net {
+namespace {
+
+using core::Error;
+using core::Fault;
+using core::Fd;
+
+// The first byte of a datagram: whether the text follows, or lies in the first descriptor.
+constexpr char text_follows = 't';
+constexpr char text_in_file = 'f';
+constexpr std::size_t control_bytes = CMSG_SPACE(sizeof(int) * (Channel::fds_limit + 1));
+
+Error gone(int os) { return {Fault::endpoint_closed, os, "reading a message"}; }
+
+// The kernel keeps the order and the count: each descriptor becomes ours, and is closed if unused.
+std::vector<Fd> take_descriptors(msghdr& header) {
+  std::vector<Fd> fds;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+  return fds;
+}
+
+void put_descriptors(msghdr& header, std::span<char> control, std::span<const int> fds) {
+  if (fds.empty()) return;
+  header.msg_control = control.data();
+  header.msg_controllen = CMSG_SPACE(fds.size_bytes());
+  cmsghdr* part = CMSG_FIRSTHDR(&header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(fds.size_bytes());
+  std::memcpy(CMSG_DATA(part), fds.data(), fds.size_bytes());
+}
+
+Fd file_of(std::string_view text) {
+  Fd file(::memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  while (file && !text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written <= 0) return {};
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+  return file;
+}
+
+// Only what cannot change or shrink any more is believed to be a text.
+std::optional<std::string> text_of(int file) {
+  constexpr int needed = F_SEAL_SHRINK | F_SEAL_WRITE;
+  struct stat status {};
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  if (seals < 0 || (seals & needed) != needed || ::fstat(file, &status) != 0) return std::nullopt;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size > Channel::file_limit) return std::nullopt;
+  std::string text(size, '\0');
+  const ssize_t got = ::pread(file, text.data(), size, 0);
+  if (got != status.st_size) return std::nullopt;
+  return text;
+}
+
+// Of the bytes and descriptors of one datagram; nothing when the other side broke the rules.
+std::optional<Message> message_of(std::string_view bytes, std::vector<Fd> fds) {
+  if (bytes.empty()) return std::nullopt;
+  if (bytes.front() == text_follows) return Message{std::string(bytes.substr(1)), std::move(fds)};
+  if (bytes.front() != text_in_file || fds.empty()) return std::nullopt;
+  auto text = text_of(fds.front().get());
+  if (!text) return std::nullopt;
+  fds.erase(fds.begin());
+  return Message{std::move(*text), std::move(fds)};
+}
+
+std::vector<Fd> duplicates(std::span<const int> fds) {
+  std::vector<Fd> copies;
+  for (const int fd : fds) copies.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  return copies;
+}
+
+std::vector<int> numbers(const std::vector<Fd>& fds) {
+  std::vector<int> out;
+  for (const Fd& fd : fds) out.push_back(fd.get());
+  return out;
+}
+
+}  // namespace
+
+core::Result<std::pair<Fd, Fd>> Channel::pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+    return Error{Fault::no_descriptors, errno, "making a channel"};
+  return std::pair(Fd(ends[0]), Fd(ends[1]));
+}
+
+Channel::Channel(core::Active& owner, Fd fd)
+    : owner_(owner), fd_(std::move(fd)), watch_(owner.loop(), *this) {
+  watch_.open(fd_.get());
+  watch_.want(core::readable);
+}
+
+Channel::~Channel() = default;
+
+void Channel::on_ready(int readiness) noexcept {
+  if ((readiness & core::writable) != 0) flush();
+  if ((readiness & core::readable) != 0) owner_.wake();
+}
+
+void Channel::close() {
+  closed_ = true;
+  queue_.clear();
+  watch_.want(0);
+}
+
+core::Result<std::optional<Message>> Channel::receive() {
+  if (closed_) return gone(0);
+  std::array<char, text_limit + 1> bytes;
+  alignas(cmsghdr) std::array<char, control_bytes> control;
+  iovec into{bytes.data(), bytes.size()};
+  msghdr header{};
+  header.msg_iov = &into;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::optional<Message>();
+  const int os = got < 0 ? errno : 0;
+  std::vector<Fd> fds = got > 0 ? take_descriptors(header) : std::vector<Fd>();
+  const bool cut = (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+  auto message = got > 0 && !cut
+                     ? message_of({bytes.data(), static_cast<std::size_t>(got)}, std::move(fds))
+                     : std::nullopt;
+  if (message) return message;
+  close();
+  return gone(os);
+}
+
+void Channel::send(std::string_view text, std::span<const int> fds) {
+  if (closed_) return;
+  if (text.size() > text_limit) return send_as_file(text, fds);
+  post(text_follows, text, fds);
+}
+
+void Channel::send_as_file(std::string_view text, std::span<const int> fds) {
+  const Fd file = file_of(text);
+  std::vector<int> all{file.get()};
+  all.insert(all.end(), fds.begin(), fds.end());
+  post(text_in_file, {}, all);
+}
+
+void Channel::post(char kind, std::string_view text, std::span<const int> fds) {
+  if (queue_.empty() && send_now(kind, text, fds)) return;
+  if (closed_) return;
+  queue_.push_back({kind, {std::string(text), duplicates(fds)}});
+  watch_.want(core::readable | core::writable);
+}
+
+/// False: it has to wait, or the other side has gone (closed_).
+bool Channel::send_now(char kind, std::string_view text, std::span<const int> fds) {
+  std::array<iovec, 2> parts{iovec{&kind, 1}, iovec{const_cast<char*>(text.data()), text.size()}};
+  alignas(cmsghdr) std::array<char, control_bytes> control{};
+  msghdr header{};
+  header.msg_iov = parts.data();
+  header.msg_iovlen = parts.size();
+  put_descriptors(header, control, fds);
+  if (::sendmsg(fd_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return true;
+  if (errno == EAGAIN || errno == EINTR || errno == ETOOMANYREFS) return false;
+  close();
+  owner_.wake();
+  return false;
+}
+
+void Channel::flush() {
+  while (!queue_.empty()) {
+    const Waiting& first = queue_.front();
+    if (!send_now(first.kind, first.message.text, numbers(first.message.fds))) return;
+    queue_.pop_front();
+  }
+  watch_.want(core::readable);
+}
+
+}  // namespace portico::net
