@@ -3,37 +3,17 @@
 #include "backend/front/wsgi_handler.h"
 
 namespace portico::backend {
-namespace {
 
-// What a front thread wants to say to the supervisor, on its way to the main thread.
-struct Saying {
-  const Applications::Send* send;
-  std::string application;
-  std::string text;
-  static void deliver(void* argument) {
-    const std::unique_ptr<Saying> saying(static_cast<Saying*>(argument));
-    (*saying->send)(saying->application, saying->text);
-  }
-};
-
-}  // namespace
-
-Applications::Applications(const conf::Config& config, unsigned front_threads, core::Loop& home,
-                           Send send)
-    : spool_(config.spool), home_(home), send_(std::move(send)) {
+Applications::Applications(const conf::Config& config, unsigned front_threads, Send send)
+    : spool_(config.spool) {
   for (const conf::Application& options : config.applications) {
-    applications_[options.name] = std::make_shared<Application>(options, front_threads, spool_,
-                                                                tell_from_anywhere(options.name));
+    auto tell = [send, name = options.name](std::string_view text) { send(name, text); };
+    applications_[options.name] =
+        std::make_shared<Application>(options, front_threads, spool_, std::move(tell));
   }
 }
 
 Applications::~Applications() = default;
-
-Application::Tell Applications::tell_from_anywhere(const std::string& name) {
-  return [this, name](std::string_view text) {
-    home_.post(&Saying::deliver, new Saying{&send_, name, std::string(text)});
-  };
-}
 
 std::shared_ptr<const serve::Handler> Applications::handler(const conf::Application& application,
                                                             const conf::Route& route) {

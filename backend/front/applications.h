@@ -24,11 +24,10 @@ namespace portico::backend {
 
 class Applications {
  public:
-  /// Says `text` to the service of that name in the supervisor; called in the main thread.
+  /// Says `text` to the service of that name in the supervisor; called from any thread.
   using Send = std::function<void(std::string_view application, std::string_view text)>;
 
-  /// home  the main thread's loop
-  Applications(const conf::Config& config, unsigned front_threads, core::Loop& home, Send send);
+  Applications(const conf::Config& config, unsigned front_threads, Send send);
   ~Applications();
 
   std::shared_ptr<const serve::Handler> handler(const conf::Application& application,
@@ -43,11 +42,7 @@ class Applications {
   std::shared_ptr<const Application> find(std::string_view name) const;
 
  private:
-  Application::Tell tell_from_anywhere(const std::string& name);
-
   Spool spool_;
-  core::Loop& home_;
-  Send send_;
   std::map<std::string, std::shared_ptr<Application>, std::less<>> applications_;
   std::vector<std::unique_ptr<HealthProbe>> probes_;  // of front thread 0
 };

@@ -50,6 +50,7 @@ namespace verb {
 inline constexpr std::string_view more =
     "more";  // S->Z  descriptors that belong to the next message
 inline constexpr std::string_view setup = "setup";        // S->Z
+inline constexpr std::string_view renew = "renew";        // S->Z
 inline constexpr std::string_view fork = "fork";          // S->Z
 inline constexpr std::string_view stop = "stop";          // S->Z, S->W
 inline constexpr std::string_view imported = "imported";  // Z->S

@@ -1,0 +1,89 @@
+// ApplicationService: looks after the processes of one application: its zygote and its workers.
+//
+// Owned by the supervisor, in its thread. Tells its counterpart in the front
+// (backend/front/application.h has the messages) what becomes of them. Every front gets channels of
+// its own: what an earlier one sent and no worker has begun is taken back, and the earlier workers
+// leave when they have finished.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/host/channels.h"
+#include "backend/host/workers.h"
+#include "backend/host/zygote.h"
+#include "conf/config.h"
+#include "proxy/core/loop.h"
+#include "proxy/core/timer.h"
+#include "proxy/process/backoff.h"
+#include "proxy/process/service.h"
+
+namespace portico::backend {
+
+class ApplicationService final : public core::Active, public process::Service {
+ public:
+  /// supervisor  is woken when this service has stopped
+  ApplicationService(core::Active& supervisor, const conf::Application& application,
+                     std::shared_ptr<const HostOptions> options);
+  ~ApplicationService() override;
+
+  std::string_view name() const override { return application_.name; }
+  void start() override {}  // the zygote starts with the first front: it needs its channels
+  void front_up(process::FrontLink& link) override;
+  void front_down() override;
+  void hear(std::string_view text, std::vector<core::Fd> fds) override;
+  bool child_ended(pid_t pid, int wait_status) override;
+  void stop(core::Time deadline) override;
+  bool stopped() const override;
+  void reopen_logs() override {}  // its log is the supervisor's
+
+  void advance() override;
+
+ private:
+  /// What the site is at the moment, as the front is told.
+  enum class State { starting, ready, failed };
+
+  void start_zygote();
+  void hear_zygote();
+  void hear_workers();
+  void on_zygote(const record::ControlMessage& message);
+  void on_failed(std::string_view reason);
+  void on_forked(const record::ControlMessage& message);
+  void on_worker(Worker& worker, const record::ControlMessage& message);
+  void zygote_gone(int wait_status);
+  void worker_gone(std::uint16_t number, int wait_status);
+  void fill();
+  void fork_worker();
+  void announce(const Worker& worker, const WorkerEnds& ends);
+  void fail(std::string_view cause, std::string reason);
+  void become(State state);
+  void retry_later();
+  void kill_left();
+  void kill_worker(const Worker& worker);
+  void tell(const record::ControlMessage& message, std::span<const int> fds = {});
+  void tell_state();
+  void say(core::Level level, const std::string& text) const;
+
+  core::Active& supervisor_;
+  conf::Application application_;
+  std::shared_ptr<const HostOptions> options_;
+  process::FrontLink* front_ = nullptr;
+  unsigned front_threads_ = 0;
+  std::optional<Channels> channels_;
+  std::uint64_t generation_ = 0;
+  std::unique_ptr<Zygote> zygote_;
+  bool imported_ = false;
+  Workers workers_;
+  State state_ = State::starting;
+  std::string cause_;
+  process::Backoff zygote_backoff_;
+  process::Backoff worker_backoff_;
+  core::Timer retry_;  // start what is missing
+  bool stopping_ = false;
+  core::Timer stop_deadline_;
+  core::Timer leavers_deadline_;  // of workers of an earlier front
+};
+
+}  // namespace portico::backend

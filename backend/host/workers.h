@@ -1,0 +1,63 @@
+// Workers: the processes that a zygote has forked, from the supervisor's side.
+//
+// Owned by an ApplicationService; its thread. A table and no more: who is there, in which state, of
+// which generation, with each one's control channel. A death is what wait says, not what a socket
+// says.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "proxy/core/loop.h"
+#include "proxy/net/channel.h"
+
+namespace portico::backend {
+
+struct Worker {
+  /// starting: the fork was asked for; ready: it takes records; leaving: it was told to go, or said
+  /// so.
+  enum class State { starting, ready, leaving };
+
+  std::uint16_t number = 0;
+  std::uint64_t generation = 0;
+  pid_t pid = 0;  ///< 0 until the zygote has told it
+  State state = State::starting;
+  core::Time since;
+  std::unique_ptr<net::Channel> control;
+};
+
+class Workers {
+ public:
+  /// A number that no living worker bears; they go up, so that one is not used again soon.
+  std::uint16_t next_number();
+  Worker& add(std::uint16_t number, std::uint64_t generation, core::Time now,
+              std::unique_ptr<net::Channel> control);
+  Worker* find(std::uint16_t number);
+  Worker* find_pid(pid_t pid);
+  void remove(std::uint16_t number) { table_.erase(number); }
+
+  bool empty() const { return table_.empty(); }
+  /// Those of this generation that work or soon will.
+  unsigned serving(std::uint64_t generation) const;
+  bool any_ready(std::uint64_t generation) const;
+  template <typename F>
+  void for_each(F&& f) {
+    for (auto at = table_.begin(); at != table_.end();) {
+      Worker& worker = (at++)->second;  // f may remove it
+      f(worker);
+    }
+  }
+
+ private:
+  std::map<std::uint16_t, Worker> table_;
+  std::uint16_t last_ = 0;
+};
+
+/// "killed by signal 9 (Killed)", "exit status 1", "exited".
+std::string describe_exit(int wait_status);
+
+}  // namespace portico::backend

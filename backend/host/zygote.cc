@@ -1,0 +1,144 @@
+#include "backend/host/zygote.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "backend/host/engine_blob.h"
+#include "conf/check.h"
+
+namespace portico::backend {
+namespace {
+
+using core::Fd;
+using core::Result;
+using record::ControlMessage;
+
+// The numbers of these descriptors in the zygote.
+constexpr int control_number = 3;
+constexpr int engine_number = 4;
+
+// What a service manager says to its service is not for the applications.
+std::vector<std::string> environment_of(const conf::Application& application,
+                                        const HostOptions& options) {
+  std::vector<std::string> hidden = {"NOTIFY_SOCKET",  "LISTEN_FDS",    "LISTEN_PID",
+                                     "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"};
+  std::vector<std::string> added;
+  if (options.identity) {
+    added = {"HOME=" + options.identity->home, "USER=" + options.identity->name,
+             "LOGNAME=" + options.identity->name};
+    hidden.insert(hidden.end(), {"HOME", "USER", "LOGNAME"});
+  }
+  for (const auto& [name, value] : application.environment) {
+    hidden.push_back(name);
+    added.push_back(name + "=" + value);
+  }
+  std::vector<std::string> environment = process::environment_without(hidden);
+  environment.insert(environment.end(), added.begin(), added.end());
+  return environment;
+}
+
+process::Command command_for(const conf::Application& application, const HostOptions& options,
+                             const Fd& control, const Fd& output) {
+  process::Command command;
+  command.path = conf::resolve_python(application);
+  const std::string engine = options.engine ? std::to_string(engine_number) : options.engine_file;
+  command.arguments = {command.path, "-c", std::string(boot_source()), engine,
+                       std::to_string(control_number)};
+  command.environment = environment_of(application, options);
+  command.directory = application.directory;
+  command.fds = {{output.get(), STDOUT_FILENO},
+                 {output.get(), STDERR_FILENO},
+                 {control.get(), control_number}};
+  if (options.engine) command.fds.push_back({options.engine.get(), engine_number});
+  command.identity = options.identity;
+  command.umask = 022;
+  return command;
+}
+
+ControlMessage setup_message(const conf::Application& application, unsigned front_threads,
+                             bool multiprocess) {
+  ControlMessage message{std::string(record::verb::setup), {}};
+  message.set("application", application.reference);
+  message.set("directory", application.directory);
+  message.set("site", application.name);
+  message.set("threads", std::uint64_t{application.threads});
+  message.set("front_threads", std::uint64_t{front_threads});
+  message.set("multiprocess", std::uint64_t{multiprocess});
+  return message;
+}
+
+}  // namespace
+
+Zygote::Zygote(core::Active& owner, Fd control, Fd output, const std::string& tag)
+    : control_(owner, std::move(control)),
+      output_(owner, std::move(output), process::log_sink(tag)) {}
+
+Result<std::unique_ptr<Zygote>> Zygote::start(core::Active& owner,
+                                              const conf::Application& application,
+                                              const HostOptions& options, const Channels& channels,
+                                              unsigned front_threads, bool multiprocess) {
+  auto control = net::Channel::pair();
+  if (!control) return control.error();
+  auto output = process::Output::pipe();
+  if (!output) return output.error();
+  auto pid = process::spawn(command_for(application, options, control->second, output->childs));
+  if (!pid) return pid.error();
+  std::unique_ptr<Zygote> zygote(
+      new Zygote(owner, std::move(control->first), std::move(output->ours), application.name));
+  zygote->pid_ = *pid;
+  zygote->send(setup_message(application, front_threads, multiprocess),
+               {channels.worker_queue.get(), channels.cells.get()});
+  return zygote;
+}
+
+void Zygote::send(const ControlMessage& message, std::vector<int> fds) {
+  constexpr std::size_t most = record::max_control_descriptors;
+  std::size_t at = 0;
+  for (; fds.size() - at > most; at += most)
+    control_.send(record::verb::more, std::span(fds).subspan(at, most));
+  control_.send(record::format_control(message), std::span(fds).subspan(at));
+}
+
+void Zygote::renew(const Channels& channels) {
+  send(ControlMessage{std::string(record::verb::renew), {}},
+       {channels.worker_queue.get(), channels.cells.get()});
+}
+
+void Zygote::fork(std::uint16_t worker, const WorkerEnds& ends) {
+  std::vector<int> fds = {ends.worker_control.get()};
+  for (const Fd& fd : ends.worker) fds.push_back(fd.get());
+  ControlMessage message{std::string(record::verb::fork), {}};
+  send(message.set("worker", std::uint64_t{worker}), std::move(fds));
+}
+
+void Zygote::stop() { send(ControlMessage{std::string(record::verb::stop), {}}, {}); }
+
+void Zygote::kill(int signal) {
+  if (pid_ > 0) ::kill(pid_, signal);
+}
+
+std::optional<ControlMessage> Zygote::hear() {
+  for (;;) {
+    auto received = control_.receive();
+    if (!received || !received->has_value()) return std::nullopt;
+    if (auto message = record::parse_control((*received)->text)) return message;
+  }
+}
+
+// /proc/PID/stat: "pid (name) state ppid ..."; the name may hold anything, also ")".
+bool is_child_of(pid_t pid, pid_t parent) {
+  if (pid <= 1) return false;
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(in, text, '\0');
+  const auto end = text.rfind(')');
+  if (end == std::string::npos || end + 4 >= text.size()) return false;
+  return std::strtol(text.c_str() + end + 4, nullptr, 10) == parent;
+}
+
+}  // namespace portico::backend

@@ -1,0 +1,65 @@
+// Zygote: the process of the site's own Python that has imported the application and forks workers.
+//
+// Owned by an ApplicationService, in the supervisor's thread. It runs the site's code: what it says
+// is parsed strictly, and the process ids that it tells are believed only where the kernel agrees.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/host/channels.h"
+#include "backend/record/control.h"
+#include "conf/config.h"
+#include "proxy/core/loop.h"
+#include "proxy/net/channel.h"
+#include "proxy/process/output.h"
+#include "proxy/process/spawn.h"
+
+namespace portico::backend {
+
+/// What every application of a configuration shares.
+struct HostOptions {
+  std::optional<process::Identity> identity;  ///< whom workers become; none: they stay as we are
+  std::string user_error;                     ///< why there is none though we are root
+  core::Fd engine;                            ///< the engine module, a sealed memfd
+  std::string engine_file;  ///< in its place, where executing a memfd is forbidden
+};
+
+class Zygote {
+ public:
+  /// Starts the interpreter and tells it what to import. `owner` is woken when it has said
+  /// something or its output has ended.
+  static core::Result<std::unique_ptr<Zygote>> start(core::Active& owner,
+                                                     const conf::Application& application,
+                                                     const HostOptions& options,
+                                                     const Channels& channels,
+                                                     unsigned front_threads, bool multiprocess);
+
+  pid_t pid() const { return pid_; }
+  /// The next thing it said; nothing: wait (or its channel has ended: its death is what wait says).
+  std::optional<record::ControlMessage> hear();
+  /// New channels for the workers forked from here on.
+  void renew(const Channels& channels);
+  void fork(std::uint16_t worker, const WorkerEnds& ends);
+  void stop();
+  void kill(int signal);
+  void ended() { pid_ = 0; }  ///< wait has told so
+
+ private:
+  Zygote(core::Active& owner, core::Fd control, core::Fd output, const std::string& tag);
+  void send(const record::ControlMessage& message, std::vector<int> fds);
+
+  net::Channel control_;
+  process::Output output_;
+  pid_t pid_ = 0;
+};
+
+/// Whether `pid` is now a child of `parent`, as the kernel sees it.
+bool is_child_of(pid_t pid, pid_t parent);
+
+}  // namespace portico::backend

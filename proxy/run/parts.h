@@ -1,0 +1,46 @@
+// Parts: what main puts into the supervisor and the front from outside, since run does not know
+// backend.
+//
+// Made by main.cc, which alone sees both; the functions run in the supervisor's thread and in the
+// front's main thread. An absent function means that no WSGI application can run: such sites answer
+// 503.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "conf/config.h"
+#include "proxy/core/fd.h"
+#include "proxy/core/loop.h"
+#include "proxy/process/service.h"
+#include "proxy/route/application_host.h"
+
+namespace portico::run {
+
+/// Says something to the service of that name in the supervisor. The front's main thread.
+using TellService = std::function<void(std::string_view service, std::string_view text)>;
+
+/// The counterpart of all services in the front process. Made and told by the main thread.
+class Applications : public route::ApplicationHost {
+ public:
+  /// The service of that name said something. The main thread.
+  virtual void hear(std::string_view service, std::string_view text, std::vector<core::Fd> fds) = 0;
+  virtual void attach(core::Loop& loop) = 0;  ///< a front thread, before it serves
+  virtual void detach(core::Loop& loop) = 0;  ///< a front thread, when it serves no more
+};
+
+struct Parts {
+  using Services = std::vector<std::unique_ptr<process::Service>>;
+
+  /// Services of a configuration, not yet started; `supervisor` is woken when one has stopped.
+  std::function<Services(core::Active& supervisor, const conf::Config& config)> services;
+  /// threads  the number of front threads; their loops have the indices 0 to threads - 1
+  /// home     the main thread's loop
+  std::function<std::unique_ptr<Applications>(const conf::Config& config, unsigned threads,
+                                              core::Loop& home, TellService tell)>
+      applications;
+};
+
+}  // namespace portico::run
