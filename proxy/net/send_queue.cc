@@ -63,7 +63,7 @@ void SendQueue::compact() {
 }
 
 void SendQueue::clear() {
-  pieces_ = {};
+  std::vector<core::Piece>().swap(pieces_);
   first_ = 0;
   bytes_ = 0;
 }
