@@ -1,0 +1,92 @@
+#include "proxy/run/bound_listener.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "proxy/net/address.h"
+#include "proxy/net/socket.h"
+
+namespace portico::run {
+namespace {
+
+using core::Fd;
+using core::Result;
+using net::SharePort;
+
+// Below this port a process needs privileges (ip(7): net.ipv4.ip_unprivileged_port_start).
+constexpr unsigned first_free_port = 1024;
+
+Result<Fd> listen_at(const conf::Address& address, SharePort share) {
+  const net::ListenOptions options{.share_port = share};
+  if (!address.is_unix() && address.host.empty()) return net::listen_on_port(address.port, options);
+  const auto where = net::Address::parse(address.text());
+  if (!where) return where.error();
+  return net::listen_on(*where, options);
+}
+
+// The kernel lets processes of one user share a port when all of them ask to: try once without.
+Result<void> claim(const conf::Address& address) {
+  if (address.port == 0) return {};
+  const auto alone = listen_at(address, SharePort::no);
+  if (!alone) return alone.error();
+  return {};
+}
+
+Result<std::vector<Fd>> bind_tcp(conf::Address address, unsigned threads) {
+  if (const auto claimed = claim(address); !claimed) return claimed.error();
+  std::vector<Fd> sockets;
+  while (sockets.size() < threads) {
+    auto socket = listen_at(address, SharePort::yes);
+    if (!socket) return socket.error();
+    address.port = net::local_address(socket->get()).port();
+    sockets.push_back(std::move(*socket));
+  }
+  return sockets;
+}
+
+void describe_tcp(const conf::Address& address, BoundListener& bound) {
+  const std::string port =
+      ":" + std::to_string(net::local_address(bound.sockets.front().get()).port());
+  if (address.host.empty() || address.host == "0.0.0.0" || address.host == "::") {
+    bound.url = "http://localhost" + port;
+    bound.reach = address.host.empty() ? "every address of this machine"
+                                       : "every address like " + address.host;
+    return;
+  }
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  bound.url = "http://" + (is_v6 ? "[" + address.host + "]" : address.host) + port;
+}
+
+}  // namespace
+
+Result<BoundListener> bind_listener(const conf::Listener& listener, unsigned threads) {
+  const conf::Address& address = listener.address;
+  BoundListener bound;
+  bound.name = address.text();
+  if (address.is_unix()) {
+    auto socket = listen_at(address, SharePort::no);
+    if (!socket) return socket.error();
+    bound.sockets.push_back(std::move(*socket));
+    bound.url = bound.name;
+    bound.unix_path = address.path;
+    return bound;
+  }
+  auto sockets = bind_tcp(address, threads);
+  if (!sockets) return sockets.error();
+  bound.sockets = std::move(*sockets);
+  describe_tcp(address, bound);
+  return bound;
+}
+
+std::string why_not_bound(const conf::Listener& listener, const core::Error& error) {
+  const conf::Address& address = listener.address;
+  std::string text = "cannot listen on " + address.text() + ": " + std::strerror(error.os);
+  if (error.os == EADDRINUSE)
+    text += "; another process listens there (see: ss -ltnp), so stop it or write another address";
+  if (error.os == EACCES && !address.is_unix() && address.port < first_free_port)
+    text += "; ports below 1024 need root or the capability CAP_NET_BIND_SERVICE";
+  if (error.os == EADDRNOTAVAIL) text += "; no interface of this machine has that address";
+  return text;
+}
+
+}  // namespace portico::run

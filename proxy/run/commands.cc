@@ -1,0 +1,95 @@
+#include "proxy/run/commands.h"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "conf/check.h"
+#include "conf/load.h"
+#include "proxy/run/front.h"
+#include "proxy/run/help.h"
+#include "proxy/run/supervisor.h"
+
+namespace portico::run {
+namespace {
+
+void print(const std::vector<conf::Problem>& problems) {
+  for (const conf::Problem& problem : problems) std::cerr << conf::text(problem) << '\n';
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+int refuse(const std::vector<conf::Problem>& problems, std::string_view consequence) {
+  print(problems);
+  std::cerr << "portico: " << counted(problems.size(), "mistake") << consequence << '\n';
+  return exit_mistake;
+}
+
+int supervise_sources(const conf::Sources& sources, const Parts& parts) {
+  const conf::Loaded loaded = conf::load(sources);
+  if (!loaded.problems.empty()) return refuse(loaded.problems, "; nothing is started");
+  return supervise(sources, loaded.config, parts);
+}
+
+std::string working_directory() {
+  std::string path(4096, '\0');  // PATH_MAX
+  const char* found = ::getcwd(path.data(), path.size());
+  return found != nullptr ? found : "/";
+}
+
+int serve(const Options& options, const Parts& parts) {
+  conf::ServeOptions serve = options.serve;
+  serve.directory = working_directory();
+  return supervise_sources(conf::serve_sources(serve), parts);
+}
+
+int check(const Options& options) {
+  const conf::Loaded loaded = conf::load(conf::read_sources(options.file));
+  if (!loaded.problems.empty()) return refuse(loaded.problems, "");
+  if (options.effective) std::cout << conf::effective(loaded.config) << std::flush;
+  const auto missing = conf::check_machine(loaded.config);
+  print(missing);
+  std::cerr << options.file << ": no mistakes; " << counted(loaded.config.sites.size(), "site")
+            << ", " << counted(loaded.config.pools.size(), "pool") << ", "
+            << counted(loaded.config.applications.size(), "application");
+  if (!missing.empty())
+    std::cerr << "; " << counted(missing.size(), "thing") << " missing on this machine";
+  std::cerr << '\n';
+  return missing.empty() ? exit_good : exit_failed;
+}
+
+int act(const Options& options, const Parts& parts) {
+  switch (options.verb) {
+    case Verb::run:
+      return supervise_sources(conf::read_sources(options.file), parts);
+    case Verb::check:
+      return check(options);
+    case Verb::serve:
+      return serve(options, parts);
+    case Verb::version:
+      std::cout << version_text << '\n';
+      return exit_good;
+    case Verb::front:
+      return front_main(parts);
+    case Verb::help:
+      break;
+  }
+  std::cout << help_text(options.topic);
+  return exit_good;
+}
+
+}  // namespace
+
+int portico_main(int argc, char** argv, const Parts& parts) {
+  const std::vector<std::string_view> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const ParsedOptions parsed = parse_options(words);
+  if (parsed.options) return act(*parsed.options, parts);
+  std::cerr << "portico: " << parsed.problem << '\n';
+  return exit_mistake;
+}
+
+}  // namespace portico::run

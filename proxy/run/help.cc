@@ -1,0 +1,100 @@
+#include "proxy/run/help.h"
+
+namespace portico::run {
+namespace {
+
+constexpr std::string_view overview =
+    R"text(Portico is the front door of a small server: it takes HTTP for several websites, tells them
+apart by host name and path, and answers from WSGI applications that it starts and looks after
+itself, or from any other HTTP servers.
+
+  portico run [FILE]              open the front door that FILE describes
+                                  (default: /etc/portico/portico.yaml)
+  portico check [FILE]            say what is wrong with FILE, and what this machine lacks
+  portico serve APPLICATION       run one WSGI application from here, without any file
+  portico version                 print the version
+  portico help COMMAND            explain a command (also: portico COMMAND --help)
+
+Try it: in the directory of a Django project "shop"
+
+  portico serve shop.wsgi         then open http://localhost:8000
+
+A website of your own, as FILE:
+
+  listen: [":8080"]
+  sites:
+    shop.example:                 # the host name in the browser's address line
+      wsgi: shop.wsgi             # the module with "application" in it
+      directory: /srv/shop        # where that module is found
+    files.example:
+      to: 127.0.0.1:9000          # any HTTP server
+
+All options of the file: man portico.yaml. All values in force: portico check --effective FILE.
+)text";
+
+constexpr std::string_view run_help =
+    R"text(portico run [FILE]: open the front door that FILE describes
+
+FILE is /etc/portico/portico.yaml unless another is named. Every mistake in it is reported as
+file:line:column with what to write instead, and nothing is started (exit status 2). A site whose
+directory, interpreter or import fails answers 503 with the cause and harms no other site.
+
+Started as root it binds its ports first and then answers as the user of the file ("user:", else
+portico, else nobody). It stays in the foreground and writes its log to standard error.
+
+  TERM, INT   stop: take no new requests, finish those that run, leave; a second one, or
+              shutdown_timeout (30 s), ends them at once
+  QUIT        stop at once
+  USR1        open the log files anew (after logrotate)
+)text";
+
+constexpr std::string_view check_help =
+    R"text(portico check [FILE] [--effective]: say what is wrong with FILE, and what this machine lacks
+
+Prints every mistake in the file, and then whatever it names that is not here: directories,
+interpreters, users, files that the front may not read. Nothing is started or changed.
+
+  --effective   print all values in force, defaults included, as a file that means the same
+
+Exit status: 0 all is well, 1 something is missing on this machine, 2 there are mistakes in FILE.
+)text";
+
+constexpr std::string_view serve_help =
+    R"text(portico serve APPLICATION [--listen ADDRESS] [--workers N] [--threads N]: run one WSGI
+application from the current directory, without any file
+
+APPLICATION is one of
+  shop.wsgi             a module; "application" or "app" in it is called
+  shop.wsgi:callable    another name in it
+  "app:create_app()"    what a factory returns
+  app.py                a file
+
+  --listen ADDRESS   ":8000" (the default), "127.0.0.1:8000", "[::1]:8000" or "unix:/path"
+  --workers N        processes (default 2)
+  --threads N        Python threads in each (default 1)
+
+A virtual environment in .venv or venv is used if there is one, else python3. Ctrl-C stops it.
+)text";
+
+constexpr std::string_view version_help = "portico version: print the version\n";
+
+}  // namespace
+
+std::string_view help_text(Verb topic) {
+  switch (topic) {
+    case Verb::run:
+      return run_help;
+    case Verb::check:
+      return check_help;
+    case Verb::serve:
+      return serve_help;
+    case Verb::version:
+      return version_help;
+    case Verb::help:
+    case Verb::front:
+      break;
+  }
+  return overview;
+}
+
+}  // namespace portico::run

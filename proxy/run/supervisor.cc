@@ -1,0 +1,269 @@
+#include "proxy/run/supervisor.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "conf/check.h"
+#include "proxy/core/log.h"
+#include "proxy/core/timer.h"
+#include "proxy/core/watch.h"
+#include "proxy/process/identity.h"
+#include "proxy/process/limits.h"
+#include "proxy/process/service.h"
+#include "proxy/run/access_logs.h"
+#include "proxy/run/banner.h"
+#include "proxy/run/bound_listener.h"
+#include "proxy/run/front_process.h"
+#include "proxy/run/help.h"
+#include "proxy/run/log_level.h"
+#include "proxy/run/sources_file.h"
+
+namespace portico::run {
+namespace {
+
+using core::Level;
+using core::log;
+using core::SignalWatch;
+using namespace std::chrono_literals;
+
+// After its time is over the front cuts what is left by itself; this much later it is killed.
+constexpr core::Duration front_grace = 1s;
+// What services get at least, when the front took all the time there was.
+constexpr core::Duration least_service_time = 2s;
+// From SIGKILL to giving up on a child that the kernel does not let go (a dead disk).
+constexpr core::Duration kill_time = 5s;
+
+unsigned threads_for(const conf::Config& config) {
+  return config.front_threads != 0 ? config.front_threads
+                                   : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// What the supervisor opens before anything starts, and owns to its end.
+struct Foundation {
+  core::Fd sources;
+  std::vector<BoundListener> listeners;
+  AccessLogs logs;
+  unsigned threads;
+};
+
+bool fail(const std::string& why) {
+  log(Level::error, why);
+  return false;
+}
+
+bool knows_the_user(const conf::Config& config) {
+  if (!process::started_as_root()) return true;
+  if (process::front_identity(config.user)) return true;
+  return fail("there is no user " + (config.user.empty() ? "nobody" : config.user) +
+              " to answer clients as; create one, or name another with \"user:\"");
+}
+
+bool bind_all(const conf::Config& config, Foundation& foundation) {
+  for (const conf::Listener& listener : config.listeners) {
+    auto bound = bind_listener(listener, foundation.threads);
+    if (!bound) return fail(why_not_bound(listener, bound.error()));
+    foundation.listeners.push_back(std::move(*bound));
+  }
+  return true;
+}
+
+bool seal(const conf::Sources& sources, Foundation& foundation) {
+  auto sealed = seal_sources(sources);
+  if (!sealed) return fail(core::describe(sealed.error()));
+  foundation.sources = std::move(*sealed);
+  return true;
+}
+
+class Supervisor final : public core::Active, public FrontProcess::Owner {
+ public:
+  Supervisor(core::Loop& in, const conf::Config& config, Foundation& foundation, const Parts& parts)
+      : Active(in),
+        config_(config),
+        foundation_(foundation),
+        front_(in, *this,
+               {foundation.sources, foundation.listeners, foundation.logs, foundation.threads}),
+        deadline_(*this) {
+    if (parts.services) services_ = parts.services(*this, config);
+  }
+
+  void start() {
+    for (auto& service : services_) service->start();
+    front_.start();
+  }
+
+  void advance() override {
+    if (child_.take() > 0) reap();
+    obey_signals();
+    move_on();
+  }
+
+  // FrontProcess::Owner
+  void front_started() override {
+    for (auto& service : services_) service->front_up(front_);
+  }
+
+  void front_ready() override {
+    if (std::exchange(announced_, true)) return log(Level::info, "the front is back");
+    for (const BoundListener& listener : foundation_.listeners)
+      log(Level::info, listener_line(listener));
+    for (const conf::Site& site : config_.sites) log(Level::info, site_line(site, config_));
+  }
+
+  void front_ended() override {
+    for (auto& service : services_) service->front_down();
+    wake();
+  }
+
+  void front_said(std::string_view name, std::string_view text,
+                  std::vector<core::Fd> fds) override {
+    for (auto& service : services_)
+      if (service->name() == name) return service->hear(text, std::move(fds));
+  }
+
+ private:
+  /// running   from start()
+  /// draining  an end was asked for: the front finishes what runs
+  /// stopping  the front has gone: the services stop
+  /// ended     nothing is left
+  enum class Phase { running, draining, stopping, ended };
+
+  void reap() {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+      if (pid <= 0) return;
+      if (front_.child_ended(pid, status)) continue;
+      std::any_of(services_.begin(), services_.end(),
+                  [&](auto& service) { return service->child_ended(pid, status); });
+    }
+  }
+
+  void obey_signals() {
+    const int stops = term_.take() + int_.take();
+    if (quit_.take() > 0 || (stops > 0 && phase_ != Phase::running)) {
+      kill_all("stopping at once");
+    } else if (stops > 0) {
+      begin_to_stop();
+    }
+    if (usr1_.take() > 0) reopen_logs();
+    if (hup_.take() > 0)
+      log(Level::warning, "SIGHUP: reload is not available in this version; restart instead");
+  }
+
+  void begin_to_stop() {
+    const core::Duration time = config_.shutdown_timeout;
+    log(Level::info, "stopping: what runs may take " +
+                         std::to_string(config_.shutdown_timeout.count() / 1000) +
+                         " s more; a second signal ends it at once");
+    phase_ = Phase::draining;
+    stop_by_ = loop().now() + time;
+    deadline_.set(stop_by_ + front_grace);
+    front_.drain(time);
+  }
+
+  void move_on() {
+    if (phase_ == Phase::draining && front_.gone()) stop_services();
+    if (phase_ == Phase::stopping && all_stopped()) end();
+    if (deadline_.due()) overdue();
+  }
+
+  void stop_services() {
+    phase_ = Phase::stopping;
+    stop_by_ = std::max(stop_by_, loop().now() + least_service_time);
+    deadline_.set(stop_by_ + kill_time);
+    for (auto& service : services_) service->stop(killed_ ? loop().now() : stop_by_);
+  }
+
+  bool all_stopped() const {
+    return std::all_of(services_.begin(), services_.end(),
+                       [](const auto& service) { return service->stopped(); });
+  }
+
+  void overdue() {
+    if (!killed_) return kill_all("the time to stop is over; ending what still runs");
+    log(Level::error, "some children did not end; leaving them to the kernel");
+    end();
+  }
+
+  void kill_all(const std::string& why) {
+    log(Level::warning, why);
+    killed_ = true;
+    if (phase_ == Phase::running) phase_ = Phase::draining;
+    front_.kill();
+    for (auto& service : services_) service->stop(loop().now());
+    deadline_.set_after(kill_time);
+  }
+
+  void end() {
+    phase_ = Phase::ended;
+    deadline_.clear();
+    loop().stop();
+  }
+
+  void reopen_logs() {
+    foundation_.logs.open();
+    front_.send_logs();
+    for (auto& service : services_) service->reopen_logs();
+    log(Level::info, "log files opened anew");
+  }
+
+  const conf::Config& config_;
+  Foundation& foundation_;
+  Parts::Services services_;
+  FrontProcess front_;
+  Phase phase_ = Phase::running;
+  bool killed_ = false;
+  bool announced_ = false;
+  core::Time stop_by_;
+  core::Timer deadline_;
+  SignalWatch term_{*this, SIGTERM};
+  SignalWatch int_{*this, SIGINT};
+  SignalWatch quit_{*this, SIGQUIT};
+  SignalWatch usr1_{*this, SIGUSR1};
+  SignalWatch hup_{*this, SIGHUP};
+  SignalWatch child_{*this, SIGCHLD};
+};
+
+void warn_of_machine(const conf::Config& config) {
+  for (const conf::Problem& problem : conf::check_machine(config))
+    log(Level::warning, conf::text(problem));
+}
+
+void remove_sockets(const std::vector<BoundListener>& listeners) {
+  for (const BoundListener& listener : listeners)
+    if (!listener.unix_path.empty()) ::unlink(listener.unix_path.c_str());
+}
+
+}  // namespace
+
+int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts) {
+  core::log_level(level_of(config.log.level));
+  log(Level::info, version_text);
+  process::raise_open_files();
+  process::adopt_orphans();
+  process::ignore_signal(SIGPIPE);
+  Foundation foundation{{}, {}, AccessLogs(config), threads_for(config)};
+  if (!knows_the_user(config) || !bind_all(config, foundation) || !seal(sources, foundation))
+    return 1;
+  foundation.logs.open();
+  warn_of_machine(config);
+  {
+    core::Loop loop;
+    Supervisor supervisor(loop, config, foundation, parts);
+    supervisor.start();
+    loop.run();
+  }
+  remove_sockets(foundation.listeners);
+  log(Level::info, "stopped");
+  return 0;
+}
+
+}  // namespace portico::run
