@@ -249,8 +249,17 @@ class Zygote:
             verb, values, descriptors = listen(self.control)
             if verb == 'fork':
                 self.fork(int(values['worker']), descriptors)
+            elif verb == 'renew':
+                self.renew(*descriptors[:2])
             elif verb in ('', 'stop'):
                 open_for_forks = False
+
+    def renew(self, queue, cells):
+        """Workers forked from now on belong to a new front, with a queue and cells of its own."""
+        os.close(self.queue)
+        os.close(self.cells)
+        self.queue = queue
+        self.cells = cells
 
     def fork(self, worker, descriptors):
         zygote = os.getpid()
