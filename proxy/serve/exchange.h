@@ -81,6 +81,7 @@ struct ExchangeLimits {
   /// What the connection waits after this exchange: between two requests, and for a whole head.
   core::Duration idle_wait = std::chrono::seconds(60);
   core::Duration header_wait = std::chrono::seconds(10);
+  core::Duration tunnel_wait = std::chrono::minutes(10);  ///< of a tunnel in which nothing moves
 };
 
 class Exchange {

@@ -68,22 +68,24 @@ class Server final : public core::Active {
   void advance() override;  ///< the drain's deadline
 
   // For sessions.
-  ServerCounters& counters() { return counters_; }
   void now_idle(Session& session);  ///< between two requests: may be closed when it is crowded
   void now_busy(Session& session);  ///< a request has begun
-  void ended(Session& session);     ///< leaves the server and is destroyed after this turn
-  std::string_view date();          ///< the value of Date, made once a second
+  void exchange_began();
+  void exchange_ended();
+  void ended(Session& session);  ///< leaves the server and is destroyed after this turn
+  std::string_view date();       ///< the value of Date, made once a second
 
  private:
   friend class Listener;
   void accept_client(core::Fd fd, const net::Address& client, const Listener& listener);
-  bool admit(const net::Address& client);
-  void refuse(core::Fd fd);
-  bool refuse_with_reserve(int listening);
-  void reopen_reserve();
-  void make_room();
-  void resume_listeners();
   ConnectionCounts::Counting counting(const net::Address& client) const;
+  void open(std::unique_ptr<net::Transport> transport, Connection connection,
+            ConnectionCounts::Counting counting);
+  void close_longest_idle();
+  void refuse(core::Fd fd);
+  void refuse_with_reserve(int listening);
+  void forget(Session& session);
+  void retire_listener(std::list<std::unique_ptr<Listener>>::iterator at);
 
   std::shared_ptr<const Root> root_;
   std::shared_ptr<ConnectionCounts> counts_;

@@ -6,6 +6,7 @@
 
 #include "proxy/core/list.h"
 #include "proxy/core/loop.h"
+#include "proxy/serve/connection_counts.h"
 #include "proxy/serve/exchange.h"
 
 namespace portico::serve {
@@ -17,13 +18,19 @@ class Session : public core::Active,
                 public core::Link<OpenSession>,
                 public core::Link<IdleSession> {
  public:
-  using core::Active::Active;
+  /// counting  how the connection was counted in, which is how it is counted out
+  Session(core::Loop& loop, ConnectionCounts::Counting counting)
+      : core::Active(loop), counting_(counting) {}
 
   /// Finish what runs, tell the client that no more will be served, then leave. At once when idle.
   virtual void drain() = 0;
   /// Ends now; what runs is cut so that the client can tell.
   virtual void abort() = 0;
   virtual const Connection& connection() const = 0;
+  ConnectionCounts::Counting counting() const { return counting_; }
+
+ private:
+  const ConnectionCounts::Counting counting_;
 };
 
 }  // namespace portico::serve

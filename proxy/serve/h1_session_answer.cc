@@ -1,0 +1,168 @@
+// The running state of an H1Session: it listens to the client while a task is at work, and sends
+// the answer.
+#include <algorithm>
+#include <utility>
+
+#include "proxy/core/text.h"
+#include "proxy/serve/h1_session.h"
+#include "proxy/serve/server.h"
+
+namespace portico::serve {
+
+using core::Error;
+using core::Fault;
+using core::Flow;
+
+namespace {
+
+// A client that lets the kernel's buffer fill gets its answer in small steps: thousands of slow
+// ones shall not hold 64 KiB each.
+constexpr std::uint64_t slow_client_bytes = 16 * 1024;
+// How much of a body may be unread when its answer begins, and the connection still be kept.
+constexpr std::uint64_t drain_bytes = 64 * 1024;
+
+}  // namespace
+
+H1Session::Step H1Session::run() {
+  if (const auto failure = exchange_->take_failure(); failure && !exchange_->answer_error(*failure))
+    return cut(*failure);
+  listen_to_client();
+  if (input_.failed()) return lose(input_.error());
+  exchange_->body().expire();
+  if (client_too_slow()) return cut({Fault::send_timeout, 0, "sending the answer"});
+  return give_answer();
+}
+
+// Bytes are read for whoever waits for the body; behind the body, to learn that the client has
+// ended its side or left.
+void H1Session::listen_to_client() {
+  H1Body& body = exchange_->body();
+  const bool reader_waits = body.reader_waits();
+  if (!reader_waits && !body.complete()) return;
+  const Flow flow = input_.fill();
+  if (reader_waits && flow != Flow::wait) body.wake_reader();
+  if (flow == Flow::end) exchange_->client_finished();
+}
+
+bool H1Session::client_too_slow() {
+  const core::Time now = loop().now();
+  const ExchangeLimits& limits = exchange_->limits();
+  if (!sending_.waiting() || now < sending_.deadline(limits.send_wait)) return false;
+  return sending_.too_slow(now, transport_->acknowledged(), limits.send_wait, limits.client_rate);
+}
+
+H1Session::Step H1Session::give_answer() {
+  switch (exchange_->answer().state()) {
+    case H1Answer::State::awaited:
+      return flush_interim();
+    case H1Answer::State::framing:
+      return decide();
+    case H1Answer::State::ready:
+      return send_head();
+    case H1Answer::State::sending:
+      return send_body();
+    case H1Answer::State::complete:
+      return push_out(Flow::end);
+    case H1Answer::State::cut:
+      break;
+  }
+  return answer_failed();
+}
+
+// A 100 Continue or another 1xx.
+H1Session::Step H1Session::flush_interim() {
+  if (transport_->unsent() > 0 && transport_->flush() == Flow::fail)
+    return lose({Fault::client_gone, transport_->send_error().os, "sending to the client"});
+  return Step::stuck;
+}
+
+H1Session::Step H1Session::decide() {
+  H1Answer& answer = exchange_->answer();
+  if (answer.decide(exchange_->request(), *this) == Flow::fail) return answer_failed();
+  return Step::moved;
+}
+
+H1Session::Step H1Session::send_head() {
+  H1Answer& answer = exchange_->answer();
+  Trace& trace = exchange_->trace();
+  exchange_->body().stop_asking();
+  keep_alive_ = keeps_connection();
+  dress(answer.head());
+  const http::Version version = exchange_->request().version;
+  if (answer.send_head(*transport_, connection_field(), version) == Flow::fail)
+    return answer_failed();
+  trace.status = answer.head().status;
+  trace.first_byte = loop().now();
+  return Step::moved;
+}
+
+http::Connection H1Session::connection_field() const {
+  if (exchange_->becomes_tunnel()) return http::Connection::upgrade;
+  return keep_alive_ ? http::Connection::keep : http::Connection::close;
+}
+
+// Not where the request's end is unknown or far: a client that waits for a 100 Continue may send
+// its body or not.
+bool H1Session::keeps_connection() {
+  if (leaving_ || server_.draining() || !exchange_->request().keep_alive) return false;
+  if (exchange_->answer().framing().kind == http::Framing::Kind::until_close) return false;
+  if (input_.ended() && input_.empty()) return false;
+  const H1Body& body = exchange_->body();
+  return !body.failed() && !body.unasked() && body.left().value_or(0) <= drain_bytes;
+}
+
+// Handlers may write names in any case.
+void H1Session::dress(http::ResponseHead& head) {
+  const std::string& id = exchange_->trace().request_id;
+  bool dated = false;
+  head.fields.remove_if([&](const http::Field& field) {
+    dated |= core::equal_ignoring_case(field.name, "date");
+    return !id.empty() && core::equal_ignoring_case(field.name, "x-request-id");
+  });
+  if (!dated) head.fields.add("Date", server_.date());
+  if (!id.empty()) head.fields.add("X-Request-ID", id);
+}
+
+H1Session::Step H1Session::send_body() {
+  H1Answer& answer = exchange_->answer();
+  Flow pulled = Flow::data;
+  while (pulled == Flow::data && transport_->unsent() < room_to_fill())
+    pulled = answer.send_more(*transport_, *this);
+  return pulled == Flow::fail ? answer_failed() : push_out(pulled);
+}
+
+std::uint64_t H1Session::room_to_fill() const {
+  return sending_.waiting() ? slow_client_bytes : net::Transport::low_water;
+}
+
+H1Session::Step H1Session::push_out(Flow pulled) {
+  const Flow flow = transport_->flush();
+  const core::Time now = loop().now();
+  if (flow == Flow::fail)
+    return lose({Fault::client_gone, transport_->send_error().os, "sending to the client"});
+  if (flow == Flow::wait) {
+    sending_.wait(now, sending_.begun() ? 0 : transport_->acknowledged());
+    return Step::stuck;
+  }
+  sending_.go_on(now);
+  if (pulled == Flow::end) return answer_gone();
+  return pulled == Flow::data ? Step::moved : Step::stuck;
+}
+
+// Before the head is out it can be an error page; afterwards the client must see that it is cut.
+H1Session::Step H1Session::answer_failed() {
+  const Error error = exchange_->answer().error();
+  return exchange_->answer_error(error) ? Step::moved : cut(error);
+}
+
+H1Session::Step H1Session::answer_gone() {
+  if (exchange_->becomes_tunnel()) return open_tunnel();
+  end_exchange();
+  sending_ = {};
+  if (!keep_alive_ || exchange_->body().failed()) return close();
+  if (exchange_->body().complete()) return next_request();
+  enter(State::draining_body);
+  return Step::moved;
+}
+
+}  // namespace portico::serve
