@@ -16,7 +16,8 @@ namespace portico::conf {
 /// The interpreter that runs an application, as an absolute path that need not exist.
 ///
 /// Order: `python` as written (a directory is a virtual environment: its bin/python); .venv or venv
-/// in the application's directory; python3 in PATH; else "/usr/bin/python3".
+/// in the application's directory; python3 in PATH, as root the first that every user may run; else
+/// "/usr/bin/python3". A command such as "python3.12" is looked for in PATH likewise.
 std::string resolve_python(const Application& application);
 
 /// Everything missing, with the place in the file that asks for it. All are warnings.

@@ -2,10 +2,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 
 #include "conf/check.h"
+#include "conf/rights.h"
 
 namespace portico::conf {
 namespace {
@@ -23,6 +26,12 @@ bool is_executable(const std::string& path) {
   return !is_directory(path) && access(path.c_str(), X_OK) == 0;
 }
 
+/// Workers of a root supervisor run as somebody else, who cannot reach what lies in root's home.
+bool is_for_workers(const std::string& path) {
+  const Identity anybody{"anybody", std::numeric_limits<uid_t>::max() - 1, {}, true};
+  return geteuid() != 0 || may(anybody, path, Right::enter);
+}
+
 /// The first executable of that name in PATH, in absolute directories only; "" when there is none.
 std::string find_in_path(const std::string& name) {
   const char* path = std::getenv("PATH");
@@ -32,7 +41,8 @@ std::string find_in_path(const std::string& name) {
     const std::string directory(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::string candidate = directory + "/" + name;
-    if (directory.starts_with('/') && is_executable(candidate)) return candidate;
+    const bool fits = is_executable(candidate) && is_for_workers(candidate);
+    if (directory.starts_with('/') && fits) return candidate;
   }
   return {};
 }

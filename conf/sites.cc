@@ -25,12 +25,6 @@ const Route* find_route(const Site& site, std::string_view path) {
   return at == site.routes.end() ? nullptr : &*at;
 }
 
-void move_root_first(std::vector<Route>& routes) {
-  const auto root = std::find_if(routes.begin(), routes.end(),
-                                 [](const Route& route) { return route.path == "/"; });
-  if (root != routes.end()) std::rotate(routes.begin(), root, root + 1);
-}
-
 std::string standing(const Position& where) {
   return where.file + ":" + std::to_string(where.line);
 }
@@ -58,7 +52,6 @@ void SiteReader::read(Reader& reader, const Entry& entry) {
     refuse_application_keys(reader, mapping);
   }
   if (routes != nullptr) read_routes(reader, *routes, own, site);
-  move_root_first(site.routes);
   config_.sites.push_back(std::move(site));
 }
 
@@ -100,8 +93,13 @@ void SiteReader::read_hosts(Reader& reader, const Entry& entry, const Mapping& m
 
 void SiteReader::read_routes(Reader& reader, const Node& node, const Route& inherited, Site& site) {
   const auto& entries = reader.named(node, "paths and what answers there: {/api/: {to: api}}");
-  for (const Entry& entry : entries) read_route(reader, entry, inherited, site);
-  if (node.kind == Node::Kind::null && site.routes.empty()) {
+  for (const bool is_root : {true, false}) {  // "/" comes first, wherever it is written
+    for (const Entry& entry : entries) {
+      if ((entry.key.text == "/") == is_root) read_route(reader, entry, inherited, site);
+    }
+  }
+  const bool holds_routes = node.kind == Node::Kind::null || node.kind == Node::Kind::mapping;
+  if (holds_routes && entries.empty() && site.routes.empty()) {
     reader.refuse(node, "no routes stand here; write {/: {to: \"127.0.0.1:8000\"}}");
   }
 }

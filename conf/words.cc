@@ -34,7 +34,7 @@ std::string_view cut(std::string_view text, std::size_t most) {
 
 std::size_t allowed_distance(std::string_view word) {
   if (word.size() < 2) return 0;
-  return std::clamp<std::size_t>(word.size() / 3, 1, 3);
+  return std::clamp<std::size_t>((word.size() + 1) / 3, 1, 3);
 }
 
 bool similar_length(std::string_view a, std::string_view b, std::size_t most) {
@@ -43,13 +43,14 @@ bool similar_length(std::string_view a, std::string_view b, std::size_t most) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string escaped(std::string_view text) {
   const std::string_view shown = cut(text, shown_bytes);
-  std::string out = "\"";
+  std::string out;
   for (const char c : shown) append_escaped(out, c);
-  out += shown.size() < text.size() ? "...\"" : "\"";
-  return out;
+  return shown.size() < text.size() ? out + "..." : out;
 }
+
+std::string quoted(std::string_view text) { return "\"" + escaped(text) + "\""; }
 
 std::vector<std::string_view> split_words(std::string_view words) {
   std::vector<std::string_view> out;

@@ -9,8 +9,11 @@
 
 namespace portico::conf {
 
-/// In double quotes, with control characters escaped and at most 60 bytes shown, so that a message
+/// Control characters, quotes and backslashes escaped and at most 60 bytes shown, so that a message
 /// stays one line whatever the file holds.
+std::string escaped(std::string_view text);
+
+/// escaped() in double quotes.
 std::string quoted(std::string_view text);
 
 /// Splits at single spaces: "a b" is {"a", "b"}, "" is {}.
@@ -23,9 +26,9 @@ std::string listed(const std::vector<std::string_view>& words);
 /// `a` into `b` (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate with the smallest edit distance, if that is at most a third of the word's length
-/// (and from 1 to 3; 0 for a single letter); empty otherwise. Looks at the first 1000 candidates
-/// only.
+/// The candidate with the smallest edit distance, if that is at most about a third of the word's
+/// length (and from 1 to 3; 0 for a single letter); empty otherwise. Looks at the first 1000
+/// candidates only.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace portico::conf

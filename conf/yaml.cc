@@ -112,6 +112,10 @@ class Builder : public YAML::EventHandler {
     if (!mapping.key) {
       mapping.key = std::move(node);
     } else {
+      // yaml-cpp places a value that is not written at whatever comes next.
+      const bool is_absent =
+          node.kind == Node::Kind::null && node.mark.line > mapping.key->mark.line;
+      if (is_absent) node.mark = mapping.key->mark;
       add_entry(mapping, std::move(node));
       mapping.key.reset();
     }
@@ -171,14 +175,22 @@ std::size_t offset_of(const std::string& text, const YAML::Mark& mark) {
   return mark.pos < 0 || offset >= text.size() ? std::string::npos : offset;
 }
 
-/// Whether the fault is an unquoted "*": where that stands; npos when it is another fault.
-std::size_t wildcard_offset(const std::string& text, const Fault& fault) {
+struct Wildcard {
+  std::size_t offset;
+  Mark mark;
+};
+
+/// The unquoted "*" that the fault is about, if it is. One that stands alone is told at the byte
+/// behind it.
+std::optional<Wildcard> unquoted_wildcard(const std::string& text, const Fault& fault) {
   const std::size_t at = offset_of(text, fault.mark);
-  if (at == std::string::npos) return at;
-  if (text[at] == '*') return at;
+  const Mark mark = to_mark(fault.mark);
+  if (at == std::string::npos) return std::nullopt;
+  if (text[at] == '*') return Wildcard{at, mark};
   const bool bare =
       at > 0 && text[at - 1] == '*' && fault.message == YAML::ErrorMsg::ALIAS_NOT_FOUND;
-  return bare ? at - 1 : std::string::npos;
+  if (!bare) return std::nullopt;
+  return Wildcard{at - 1, {mark.line, mark.column - 1}};
 }
 
 /// The line around `offset`, from its first byte up to `offset`.
@@ -204,12 +216,13 @@ YamlProblem explain(const std::string& text, const Fault& fault) {
     return {mark, "an anchor is not supported; quote the value if it starts with \"&\""};
   }
   if (at != std::string::npos && (text[at] == '\t' || line_before(text, at).starts_with('\t'))) {
-    return {mark, "a tab in the indentation; indent with spaces"};
+    return {{mark.line, 1}, "a tab in the indentation; indent with spaces"};
   }
   if (at != std::string::npos && (text[at] == '@' || text[at] == '`' || text[at] == '%')) {
     return {mark, "a value cannot start with \"" + std::string(1, text[at]) + "\"; quote it"};
   }
-  return {mark, "not valid YAML (" + fault.message + "); mend the line or the one before it"};
+  return {mark,
+          "not valid YAML (" + escaped(fault.message) + "); mend the line or the one before it"};
 }
 
 /// Reads again and again while the fault is an unquoted "*", so that one reading finds everything
@@ -220,14 +233,15 @@ void read_past_wildcards(std::string text, Yaml& out) {
     out = Yaml{};
     const auto fault = read_once(text, out);
     if (!fault) break;
-    const std::size_t at = wildcard_offset(text, *fault);
-    if (at == std::string::npos || reading == most_readings) {
+    const auto wildcard = unquoted_wildcard(text, *fault);
+    if (!wildcard || reading == most_readings) {
       out.problems.push_back(explain(text, *fault));
       break;
     }
-    wildcards.push_back({to_mark(fault->mark), "an unquoted \"*\" starts an alias in YAML; write " +
-                                                   quoted(word_at(text, at))});
-    text[at] = wildcard_mark;
+    const std::string word = word_at(text, wildcard->offset);
+    wildcards.push_back(
+        {wildcard->mark, "an unquoted \"*\" starts an alias in YAML; write " + quoted(word)});
+    text[wildcard->offset] = wildcard_mark;
   }
   out.problems.insert(out.problems.end(), wildcards.begin(), wildcards.end());
 }

@@ -1,0 +1,140 @@
+#include "conf/check.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "conf/rights.h"
+#include "tests/unit/conf/scratch.h"
+#include "tests/unit/conf/texts.h"
+
+using namespace portico::conf;
+using namespace portico::conf::testing;
+
+namespace {
+
+/// One application in `directory`, spool there too.
+Config config_of(const Scratch& scratch, const std::string& more = {}) {
+  const Loaded loaded =
+      load_text("log: {access: \"off\"}\nspool: {directory: " + scratch.path("") +
+                "}\nsites:\n  a.example:\n    wsgi: app.py\n    directory: " + scratch.path("app") +
+                "\n" + more);
+  REQUIRE(lines(loaded.problems) == std::vector<std::string>{});
+  return loaded.config;
+}
+
+void open_up(Scratch& scratch) { scratch.mode("", 0777); }
+
+Application application(const std::string& directory, const std::string& python = {}) {
+  Application out;
+  out.directory = directory;
+  out.python = python;
+  return out;
+}
+
+void make_executable(Scratch& scratch, const std::string& name) {
+  scratch.write(name, "#!/bin/sh\n");
+  scratch.mode(name, 0755);
+}
+
+}  // namespace
+
+TEST_CASE("python: .venv before venv before PATH") {
+  Scratch scratch;
+  scratch.directory("app");
+  const Application app = application(scratch.path("app"));
+  const std::string system = resolve_python(app);
+  CHECK(system.starts_with("/"));
+  CHECK(system.ends_with("/python3"));
+  make_executable(scratch, "app/venv/bin/python");
+  CHECK(resolve_python(app) == scratch.path("app/venv/bin/python"));
+  make_executable(scratch, "app/.venv/bin/python");
+  CHECK(resolve_python(app) == scratch.path("app/.venv/bin/python"));
+}
+
+TEST_CASE("python: as written, a virtual environment, an interpreter or a command") {
+  Scratch scratch;
+  make_executable(scratch, "venv/bin/python");
+  CHECK(resolve_python(application("/", scratch.path("venv"))) == scratch.path("venv/bin/python"));
+  CHECK(resolve_python(application("/", scratch.path("venv/bin/python"))) ==
+        scratch.path("venv/bin/python"));
+  CHECK(resolve_python(application("/", scratch.path("gone"))) == scratch.path("gone"));
+  CHECK(resolve_python(application("/", "python9.99")) == "/usr/bin/python9.99");
+}
+
+TEST_CASE("machine: a site with everything there has no problems") {
+  Scratch scratch;
+  open_up(scratch);
+  scratch.write("app/app.py", "");
+  CHECK(lines(check_machine(config_of(scratch))) == std::vector<std::string>{});
+}
+
+TEST_CASE("machine: what is missing is told at its place, as a warning") {
+  Scratch scratch;
+  open_up(scratch);
+  const auto problems = lines(check_machine(
+      config_of(scratch, "    python: /nowhere/python\n    log: {access: /nowhere/access.log}\n")));
+  REQUIRE(problems.size() == 3);
+  CHECK(problems[0] ==
+        "main.yaml:8:19: warning: there is no directory \"/nowhere\" for the access log; make it, "
+        "or write another path");
+  CHECK(problems[1] == "main.yaml:6:16: warning: there is no directory \"" + scratch.path("app") +
+                           "\"; make it, or write where the application lives");
+  CHECK(problems[2] ==
+        "main.yaml:7:13: warning: there is no interpreter \"/nowhere/python\"; install it, or "
+        "write a virtual environment or interpreter after \"python\"");
+}
+
+TEST_CASE("machine: a missing file is told only where its directory is there") {
+  Scratch scratch;
+  open_up(scratch);
+  scratch.directory("app");
+  const auto problems = lines(check_machine(config_of(scratch)));
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].find("there is no file") != std::string::npos);
+}
+
+TEST_CASE("machine: a missing spool directory, and no site at all") {
+  const auto problems = lines(
+      check_machine(load_text("spool: {directory: /nowhere}\nlog: {access: \"-\"}\n").config));
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].starts_with("main.yaml: warning: no site is written"));
+  CHECK(problems[1].starts_with("main.yaml:1:20: warning: there is no directory \"/nowhere\""));
+}
+
+TEST_CASE("machine: the access log is one problem however many sites share it") {
+  const auto problems = lines(check_machine(
+      load_text("log: {access: /nowhere/log}\nsites:\n  a.example: {to: \"127.0.0.1:1\"}\n"
+                "  b.example: {to: \"127.0.0.1:1\"}\n")
+          .config));
+  CHECK(problems.size() == 1);
+}
+
+TEST_CASE("rights: owner, group and others as the kernel picks them, on the whole way") {
+  Scratch scratch;
+  scratch.mode("", 0755);
+  scratch.write("d/f", "");
+  const Identity owner{"owner", getuid(), {getgid()}, true};
+  const Identity member{"member", 54321, {getgid()}, true};
+  const Identity other{"other", 54321, {54321}, true};
+  scratch.mode("d", 0755);
+  scratch.mode("d/f", 0640);
+  CHECK(may(owner, scratch.path("d/f"), Right::read));
+  CHECK(may(member, scratch.path("d/f"), Right::read));
+  CHECK_FALSE(may(member, scratch.path("d/f"), Right::write));
+  CHECK_FALSE(may(other, scratch.path("d/f"), Right::read));
+  scratch.mode("d/f", 0604);
+  CHECK(may(other, scratch.path("d/f"), Right::read));
+  CHECK_FALSE(may(member, scratch.path("d/f"), Right::read));
+  scratch.mode("d", 0700);
+  CHECK_FALSE(may(other, scratch.path("d/f"), Right::read));
+  CHECK_FALSE(may(owner, scratch.path("gone"), Right::read));
+  scratch.mode("d", 0755);
+}
+
+TEST_CASE("rights: a front user that does not exist is told, when started as root") {
+  if (geteuid() != 0) return;
+  const auto problems = lines(check_machine(load_text("user: no-such-user-here\n").config));
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].starts_with("main.yaml:1:7: warning: there is no user \"no-such-user-here\""));
+}

@@ -1,0 +1,56 @@
+#include <catch2/catch.hpp>
+
+#include "tests/unit/conf/texts.h"
+
+using namespace portico::conf;
+using namespace portico::conf::testing;
+
+namespace {
+
+void check_round_trip(const Config& config) {
+  const std::string text = effective(config);
+  CAPTURE(text);
+  const Loaded again = load({{{"effective", "/elsewhere", text}}, {}});
+  CHECK(lines(again.problems) == std::vector<std::string>{});
+  CHECK(again.config == config);
+  CHECK(effective(again.config) == text);
+}
+
+}  // namespace
+
+TEST_CASE("effective: what is printed loads to an equal configuration") {
+  const std::string text = GENERATE(
+      "", "sites: {a.example: {to: \"127.0.0.1:1\"}}\n",
+      "sites: {default: {to: \"127.0.0.1:1\"}}\n",
+      "sites: {default: {aliases: [a.example, b.example], to: \"127.0.0.1:1\"}}\n",
+      "sites: {\"*.a.example\": {routes: {/x: {to: \"[::1]:1\"}, /: {to: \"unix:/a b\"}}}}\n",
+      "listen: [\":0\", \":0\", \"unix:/x\", \"[::1]:1\"]\nuser: bob\nfront_threads: 9\n",
+      "trusted_proxies: [10.0.0.0/8, \"2001:db8::/32\", unix]\n",
+      "log: {access: \"off\", format: json, level: debug}\nspool: {quota: 5B}\n",
+      "pools: {api: {endpoints: [{address: \"a:1\", weight: 3}], health: \"off\"}}\n",
+      "pools: {api: {endpoints: [\"a:1\"], health: {path: /h, host: b.example, status: 204}}}\n",
+      "timeouts: {idle: 1h1ms, shutdown: 1s}\nlimits: {body: 7B, queue: 0, connections: 5}\n",
+      R"yaml(sites: {a.example: {wsgi: "x y.py:f()", directory: "/a \"b\" ü", python: python3.9,
+         environment: {"NULL": "a\nb\\", E: ""}, health: {path: /h}, workers: 7, threads: 3}})yaml",
+      R"(limits: {queue: 5}
+sites:
+  a.example:
+    to: "127.0.0.1:1"
+    limits: {queue: 6, body: 1GiB}
+    timeouts: {send: 1s}
+    log: {access: "off"}
+    merge_slashes: false
+    unsafe_encoded_slashes: true
+    unsafe_unknown_methods: true
+    routes: {/x: {to: ["a:1", "b:1"], limits: {queue: 7}}, /%c3%bc: {wsgi: y, directory: /y}})");
+  const Loaded loaded = load_text(text);
+  REQUIRE(lines(loaded.problems) == std::vector<std::string>{});
+  check_round_trip(loaded.config);
+}
+
+TEST_CASE("effective: two configurations that differ are not equal") {
+  const Config one = load_text("timeouts: {idle: 1s}\n").config;
+  const Config other = load_text("timeouts: {idle: 2s}\n").config;
+  CHECK_FALSE(one == other);
+  CHECK(one == load_text("\n\ntimeouts: {idle: 1000ms}\n").config);
+}
