@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "backend/engine/report.h"
 
@@ -56,8 +57,7 @@ void Worker::read_control() {
   ssize_t size = ::recv(setup_.control, message, sizeof message, MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size <= 0) return leave("orphaned");
-  std::string_view text(message, static_cast<std::size_t>(size));
-  if (text == "stop" || text.starts_with("stop ")) leave("stopped");
+  if (size >= 4 && std::memcmp(message, "stop", 4) == 0) leave("stopped");
 }
 
 WorkerThread::~WorkerThread() {
