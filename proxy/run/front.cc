@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "conf/load.h"
 #include "proxy/core/log.h"
@@ -139,10 +140,24 @@ class Front final : public core::Active {
 
   std::unique_ptr<Applications> make_applications(unsigned threads) {
     if (!parts_.applications) return std::make_unique<NoApplications>();
-    return parts_.applications(config_, threads, loop(),
-                               [this](std::string_view service, std::string_view text) {
-                                 channel_.send(format_message({say::service, service, text}));
-                               });
+    return parts_.applications(
+        config_, threads,
+        [this](std::string_view service, std::string_view text) { tell_service(service, text); });
+  }
+
+  // From any thread; the channel belongs to this one's.
+  void tell_service(std::string_view service, std::string_view text) {
+    struct Letter {
+      net::Channel& channel;
+      std::string text;
+    };
+    loop().post(
+        [](void* argument) {
+          const std::unique_ptr<Letter> letter(static_cast<Letter*>(argument));
+          letter->channel.send(letter->text);
+        },
+        new Letter{channel_, format_message({say::service, service, text})},
+        [](void* argument) { delete static_cast<Letter*>(argument); });
   }
 
   void start_thread(unsigned index) {
@@ -158,7 +173,7 @@ class Front final : public core::Active {
 
   void drain(core::Duration time) {
     if (!works_) leave(0);
-    draining_ = true;
+    if (std::exchange(draining_, true)) return;
     for (FrontThread& thread : works_->threads) thread.drain(time);
   }
 

@@ -19,7 +19,8 @@
 
 namespace portico::run {
 
-/// Says something to the service of that name in the supervisor. The front's main thread.
+/// Says something to the service of that name in the supervisor. Any thread of the front; what one
+/// thread says keeps its order.
 using TellService = std::function<void(std::string_view service, std::string_view text)>;
 
 /// The counterpart of all services in the front process. Made and told by the main thread.
@@ -37,9 +38,8 @@ struct Parts {
   /// Services of a configuration, not yet started; `supervisor` is woken when one has stopped.
   std::function<Services(core::Active& supervisor, const conf::Config& config)> services;
   /// threads  the number of front threads; their loops have the indices 0 to threads - 1
-  /// home     the main thread's loop
   std::function<std::unique_ptr<Applications>(const conf::Config& config, unsigned threads,
-                                              core::Loop& home, TellService tell)>
+                                              TellService tell)>
       applications;
 };
 
