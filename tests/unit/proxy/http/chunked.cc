@@ -276,6 +276,7 @@ TEST_CASE("chunked: a fault is told at the first byte that cannot be mended, and
   std::string wrong;
   auto visit = [&](const std::string& text) {
     if (text.find("20") != text.npos || text.find("22") != text.npos) return;  // > endings
+    if (text.find("0\r\nx") != text.npos || text.find("0;a\r\nx") != text.npos) return;  // trailers
     const bool failed = decode({text}).substr(0, 4) == "fail";
     if (failed == can_end(text)) wrong = text;
   };
