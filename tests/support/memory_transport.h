@@ -67,13 +67,13 @@ class MemoryTransport final : public net::Transport {
   net::Arrival read(std::size_t room, net::Splice splice = net::Splice::refused) override {
     ++wire_->reads;
     if (wire_->peer_reset) return {core::Flow::fail, {}, reset_error("reading")};
-    if (std::exchange(must_wait_, false)) return {};
+    if (std::exchange(must_wait_, false)) {
+      wire_->wake();  // as a kernel would: after it has said wait, never before
+      return {};
+    }
     if (wire_->arriving.empty())
       return {wire_->peer_ended ? core::Flow::end : core::Flow::wait, {}, {}};
-    if (wire_->waits_between) {
-      must_wait_ = true;
-      wire_->wake();
-    }
+    must_wait_ = wire_->waits_between;
     const std::size_t size = std::min({room, wire_->read_limit, wire_->arriving.size()});
     const std::string bytes = wire_->arriving.substr(0, size);
     wire_->arriving.erase(0, size);
