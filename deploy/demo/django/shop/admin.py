@@ -1,0 +1,5 @@
+from django.contrib import admin
+
+from shop.models import Item
+
+admin.site.register(Item)
