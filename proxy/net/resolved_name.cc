@@ -6,18 +6,21 @@
 namespace portico::net {
 
 ResolvedName::ResolvedName(Resolver& resolver, core::Active& user, std::string name,
-                           std::uint16_t port)
+                           std::uint16_t port, const Freshness& freshness)
     : Active(resolver.loop()),
       resolver_(resolver),
       user_(user),
       name_(std::move(name)),
       port_(port),
+      freshness_(freshness),
+      retry_(freshness.first_retry),
       next_(*this) {
   ask();
 }
 
 void ResolvedName::ask() {
   next_.clear();
+  ++attempts_;
   lookup_.emplace(resolver_, *this, name_, port_);
 }
 
@@ -42,8 +45,8 @@ void ResolvedName::accept(const Answer& answer) {
   addresses_ = std::move(addresses);
   known_ = true;
   error_ = {};
-  retry_ = first_retry;
-  next_.set_after(std::clamp(answer.ttl, shortest_ttl, longest_ttl));
+  retry_ = freshness_.first_retry;
+  next_.set_after(std::clamp(answer.ttl, freshness_.shortest_ttl, freshness_.longest_ttl));
   if (news) user_.wake();
 }
 
@@ -51,7 +54,7 @@ void ResolvedName::put_off(const core::Error& error) {
   const bool news = !stale();
   error_ = error;
   next_.set_after(retry_);
-  retry_ = std::min(retry_ * 2, longest_retry);
+  retry_ = std::min(retry_ * 2, freshness_.longest_retry);
   if (news) user_.wake();
 }
 

@@ -16,15 +16,19 @@
 
 namespace portico::net {
 
+/// How long an answer is believed, and how soon one that failed is asked for again.
+struct Freshness {
+  core::Duration shortest_ttl = std::chrono::seconds(5);  ///< a TTL of zero would be a flood
+  core::Duration longest_ttl = std::chrono::hours(1);
+  core::Duration first_retry = std::chrono::seconds(1);  ///< doubled each time
+  core::Duration longest_retry = std::chrono::seconds(30);
+};
+
 class ResolvedName final : public core::Active {
  public:
-  static constexpr core::Duration shortest_ttl = std::chrono::seconds(5);
-  static constexpr core::Duration longest_ttl = std::chrono::hours(1);
-  static constexpr core::Duration first_retry = std::chrono::seconds(1);  ///< doubled each time
-  static constexpr core::Duration longest_retry = std::chrono::seconds(30);
-
   /// Starts to resolve. `user` is woken when addresses() or stale() has changed.
-  ResolvedName(Resolver& resolver, core::Active& user, std::string name, std::uint16_t port);
+  ResolvedName(Resolver& resolver, core::Active& user, std::string name, std::uint16_t port,
+               const Freshness& freshness = {});
 
   /// Sorted, without doubles; empty before the first answer.
   const std::vector<Address>& addresses() const { return addresses_; }
@@ -32,6 +36,7 @@ class ResolvedName final : public core::Active {
   bool stale() const { return error_.fault != core::Fault::none; }  ///< the last attempt failed
   const core::Error& error() const { return error_; }               ///< why it failed
   const std::string& name() const { return name_; }
+  unsigned attempts() const { return attempts_; }  ///< how often it was asked for
 
   void advance() override;
 
@@ -46,8 +51,10 @@ class ResolvedName final : public core::Active {
   std::uint16_t port_;
   std::vector<Address> addresses_;
   bool known_ = false;
+  unsigned attempts_ = 0;
   core::Error error_;
-  core::Duration retry_ = first_retry;
+  Freshness freshness_;
+  core::Duration retry_;
   core::Timer next_;
   std::optional<Lookup> lookup_;
 };

@@ -30,11 +30,9 @@ std::string_view reason(int status) {
     case ARES_EBADNAME:
       return "resolving a malformed name";
     case ARES_ETIMEOUT:
-    case ARES_ECONNREFUSED:
-      return "resolving a name: no DNS server answers";
+    case ARES_ECONNREFUSED:  // also when each server failed or refused
     case ARES_ESERVFAIL:
-    case ARES_EREFUSED:
-      return "resolving a name: the DNS server failed";
+      return "resolving a name: no DNS server gives an answer";
     default:
       return "resolving a name";
   }
@@ -247,6 +245,7 @@ core::Loop& Resolver::loop() const { return ares_->loop(); }
 Lookup::Lookup(Resolver& resolver, core::Active& owner, const std::string& name, std::uint16_t port)
     : owner_(owner), port_(port) {
   Answer answer;
+  if (const auto address = Address::parse_ip(name, port)) answer.addresses.push_back(*address);
   for (const Address& address : resolver.hosts_.find(name))
     answer.addresses.push_back(address.with_port(port));
   if (!answer.addresses.empty()) {

@@ -1,0 +1,183 @@
+#include "proxy/net/channel.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "tests/support/run_loop.h"
+#include "tests/support/sockets.h"
+
+namespace portico::net {
+namespace {
+
+using core::Fault;
+using core::Fd;
+
+/// Two channels in one loop; what arrives at the second is kept.
+struct Fixture {
+  Fixture() : Fixture(std::move(*Channel::pair())) {}
+  explicit Fixture(std::pair<Fd, Fd> ends)
+      : speaker(loop, [] {}),
+        hearer(loop, [this] { hear(); }),
+        one(speaker, std::move(ends.first)),
+        two(hearer, std::move(ends.second)) {}
+
+  void hear() {
+    for (;;) {
+      auto message = two.receive();
+      if (!message) error = message.error();
+      if (!message || !*message) break;
+      heard.push_back(std::move(**message));
+    }
+    if (heard.size() >= expected || error.fault != Fault::none) loop.stop();
+  }
+  bool hear_until(std::size_t count) {
+    expected = count;
+    return tests::run_loop(loop);
+  }
+
+  core::Loop loop;
+  tests::Agent speaker;
+  tests::Agent hearer;
+  Channel one;
+  Channel two;
+  std::vector<Message> heard;
+  std::size_t expected = 0;
+  core::Error error;
+};
+
+bool same_file(int a, int b) {
+  struct stat left {};
+  struct stat right {};
+  return ::fstat(a, &left) == 0 && ::fstat(b, &right) == 0 && left.st_ino == right.st_ino &&
+         left.st_dev == right.st_dev;
+}
+
+Fd some_file() { return Fd(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
+
+/// A raw datagram, as a process that keeps no rules might send it.
+void send_raw(int fd, std::string_view bytes, const std::vector<int>& fds) {
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * 4)> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (!fds.empty()) {
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+    std::memcpy(CMSG_DATA(rights), fds.data(), sizeof(int) * fds.size());
+  }
+  REQUIRE(::sendmsg(fd, &header, MSG_NOSIGNAL) >= 0);
+}
+
+}  // namespace
+
+TEST_CASE("channel: texts arrive whole, in order, with their descriptors") {
+  Fixture f;
+  const Fd a = some_file();
+  const Fd b = some_file();
+  f.one.send("first");
+  f.one.send("", std::array{a.get(), b.get()});
+  f.one.send(std::string(Channel::text_limit, 'x'));
+  REQUIRE(f.hear_until(3));
+  CHECK(f.heard[0].text == "first");
+  CHECK(f.heard[1].text.empty());
+  REQUIRE(f.heard[1].fds.size() == 2);
+  CHECK(same_file(f.heard[1].fds[0].get(), a.get()));
+  CHECK(same_file(f.heard[1].fds[1].get(), b.get()));
+  CHECK((::fcntl(f.heard[1].fds[0].get(), F_GETFD) & FD_CLOEXEC) != 0);
+  CHECK(f.heard[2].text.size() == Channel::text_limit);
+}
+
+TEST_CASE("channel: as many descriptors as the limit says") {
+  Fixture f;
+  const Fd file = some_file();
+  f.one.send("many", std::vector<int>(Channel::fds_limit, file.get()));
+  REQUIRE(f.hear_until(1));
+  CHECK(f.heard[0].fds.size() == Channel::fds_limit);
+}
+
+TEST_CASE("channel: a large text travels too, with descriptors behind it") {
+  Fixture f;
+  std::string large(300'000, 'x');
+  large.back() = 'y';
+  const Fd file = some_file();
+  f.one.send(large, std::array{file.get()});
+  REQUIRE(f.hear_until(1));
+  CHECK(f.heard[0].text == large);
+  REQUIRE(f.heard[0].fds.size() == 1);
+  CHECK(same_file(f.heard[0].fds[0].get(), file.get()));
+}
+
+TEST_CASE("channel: what does not fit into the socket waits, and loses nothing") {
+  Fixture f;
+  for (int i = 0; i < 500; ++i) {
+    const Fd file = some_file();
+    f.one.send(std::to_string(i) + std::string(5000, '.'), std::array{file.get()});
+  }
+  REQUIRE(f.hear_until(500));
+  for (std::size_t i = 0; i < f.heard.size(); ++i) {
+    CHECK(std::stoul(f.heard[i].text) == i);
+    CHECK(f.heard[i].fds.size() == 1);
+  }
+}
+
+TEST_CASE("channel: the other side's end comes after what it said") {
+  auto ends = std::move(*Channel::pair());
+  core::Loop loop;
+  tests::Agent owner(loop, [&] { loop.stop(); });
+  Channel channel(owner, std::move(ends.first));
+  send_raw(ends.second.get(), "tlast words", {});
+  ends.second.reset();
+  REQUIRE(tests::run_loop(loop));
+  const auto last = channel.receive();
+  REQUIRE(last);
+  CHECK((*last)->text == "last words");
+  const auto gone = channel.receive();
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().fault == Fault::endpoint_closed);
+  CHECK(channel.closed());
+  channel.send("to nobody");
+  tests::run_loop(loop, std::chrono::milliseconds(20));
+  CHECK(owner.runs <= 2);
+}
+
+TEST_CASE("channel: sending to one that has gone is noticed") {
+  auto ends = std::move(*Channel::pair());
+  core::Loop loop;
+  tests::Agent owner(loop, [] {});
+  Channel channel(owner, std::move(ends.first));
+  ends.second.reset();
+  channel.send("hello");
+  CHECK(channel.closed());
+}
+
+TEST_CASE("channel: whoever breaks the rules is taken for gone") {
+  auto ends = std::move(*Channel::pair());
+  core::Loop loop;
+  tests::Agent owner(loop, [] {});
+  Channel channel(owner, std::move(ends.first));
+  const Fd file = some_file();
+  REQUIRE(::write(file.get(), "text", 4) == 4);
+  SECTION("an unknown kind") { send_raw(ends.second.get(), "?", {}); }
+  SECTION("more text than allowed") {
+    send_raw(ends.second.get(), std::string(Channel::text_limit + 2, 't'), {});
+  }
+  SECTION("a text in a file that is not there") { send_raw(ends.second.get(), "f", {}); }
+  SECTION("a text in a file that can still change") {
+    send_raw(ends.second.get(), "f", {file.get()});
+  }
+  CHECK_FALSE(channel.receive());
+  CHECK(channel.closed());
+}
+
+}  // namespace portico::net
