@@ -1,7 +1,6 @@
 #include "proxy/route/forwarded.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "proxy/http/authority.h"
 #include "proxy/http/field_list.h"
 #include "proxy/http/hop.h"
+#include "proxy/http/name_set.h"
 #include "proxy/route/address_text.h"
 #include "proxy/route/forwarded_field.h"
 
@@ -17,41 +17,23 @@ namespace {
 
 using Family = net::Address::Family;
 
-// Names that nobody but us may tell; X-Forwarded-* is treated beside them. Sorted.
-constexpr std::array<std::string_view, 5> ours = {"forwarded", "path-info", "proxy", "script-name",
-                                                  "x-real-ip"};
+// Names that nobody but us may tell.
+constexpr auto ours =
+    http::name_set("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip",
+                   "x-request-id", "forwarded", "proxy", "script-name", "path-info");
 
 // Names by which proxies and content networks tell who asks, with which scheme, or for what: from a
-// client they are lies, from a trusted proxy they pass. Sorted.
-constexpr std::array<std::string_view, 18> proxies_only = {"cf-connecting-ip",
-                                                           "cf-connecting-ipv6",
-                                                           "client-ip",
-                                                           "fastly-client-ip",
-                                                           "front-end-https",
-                                                           "true-client-ip",
-                                                           "x-appengine-user-ip",
-                                                           "x-azure-clientip",
-                                                           "x-client-ip",
-                                                           "x-cluster-client-ip",
-                                                           "x-envoy-external-address",
-                                                           "x-host",
-                                                           "x-original-host",
-                                                           "x-original-url",
-                                                           "x-originating-ip",
-                                                           "x-rewrite-url",
-                                                           "x-scheme",
-                                                           "x-url-scheme"};
+// client they are lies, from a trusted proxy they pass. So is whatever begins with X-Forwarded-.
+constexpr auto of_proxies = http::name_set(
+    "cf-connecting-ip", "cf-connecting-ipv6", "client-ip", "fastly-client-ip", "front-end-https",
+    "true-client-ip", "x-appengine-user-ip", "x-azure-clientip", "x-client-ip",
+    "x-cluster-client-ip", "x-envoy-external-address", "x-host", "x-original-host",
+    "x-original-url", "x-originating-ip", "x-rewrite-url", "x-scheme", "x-url-scheme");
 
 constexpr std::string_view family_prefix = "x-forwarded-";
 
-bool regenerated(std::string_view name) {
-  return name == "x-forwarded-for" || name == "x-forwarded-proto" || name == "x-forwarded-host" ||
-         name == "x-request-id" || std::binary_search(ours.begin(), ours.end(), name);
-}
-
 bool for_proxies_only(std::string_view name) {
-  return name.starts_with(family_prefix) ||
-         std::binary_search(proxies_only.begin(), proxies_only.end(), name);
+  return name.starts_with(family_prefix) || of_proxies.has(name);
 }
 
 // The name that a CGI-like naming could take this one for.
@@ -180,9 +162,9 @@ bool untold(std::string_view name, bool by_trusted_proxy) {
   if (name.find('_') != std::string_view::npos) return true;
   if (http::folds(name)) {
     const std::string twin = folded(name);
-    return regenerated(twin) || for_proxies_only(twin);
+    return ours.has(twin) || for_proxies_only(twin);
   }
-  return regenerated(name) || (!by_trusted_proxy && for_proxies_only(name));
+  return ours.has(name) || (!by_trusted_proxy && for_proxies_only(name));
 }
 
 void tell_origin(http::Headers& fields, const Origin& origin, std::string_view request_id) {

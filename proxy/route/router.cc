@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proxy/http/authority.h"
 #include "proxy/http/hop.h"
 #include "proxy/http/target.h"
 #include "proxy/route/request_id.h"
@@ -21,6 +22,27 @@ void identify(serve::Exchange& exchange, const Origin& origin) {
   const bool believed =
       given != nullptr && origin.by_trusted_proxy && acceptable_request_id(*given);
   trace.request_id = believed ? std::string(*given) : new_request_id();
+}
+
+bool default_port(std::uint16_t port, bool secure) { return port == (secure ? 443 : 80); }
+
+// One canonical Host for everybody behind us: that by which the site was found, without the port
+// that the scheme implies.
+void settle_host(http::RequestHead& head, bool secure) {
+  http::Target& where = head.where;
+  if (where.host.empty()) return;
+  if (default_port(where.port, secure)) where.port = 0;
+  const std::string_view* told = head.fields.find("host");
+  const std::string text = http::host_text(where.host, where.port);
+  if (told != nullptr && *told == text) return;
+  const core::Slice kept = core::Slice::copy(text);
+  head.fields.keep(kept);
+  head.fields.set("host", kept.view());
+}
+
+// An absolute target that names the other scheme means another origin (RFC 9110 §7.4).
+bool other_scheme(const http::Target& where, bool secure) {
+  return !where.scheme.empty() && where.scheme != (secure ? "https" : "http");
 }
 
 // "OPTIONS *" to a site that has no handler of its own: about the server as a whole, so about us
@@ -64,7 +86,8 @@ std::unique_ptr<serve::Task> Router::start(serve::Exchange& exchange) const {
 core::Result<const Site*> Router::enter_site(serve::Exchange& exchange) const {
   const http::RequestHead& head = exchange.request();
   const Site* site = hosts_.find(head.where.host);
-  if (site == nullptr) return refusal(core::Fault::unknown_host);
+  if (site == nullptr || other_scheme(head.where, exchange.trace().secure))
+    return refusal(core::Fault::unknown_host);
   exchange.trace().site = site->name();
   exchange.report_to(site->journal());
   if (came_through(head.fields, instance_)) return refusal(core::Fault::loop_detected);
@@ -91,6 +114,7 @@ core::Result<const Route*> Router::choose(serve::Exchange& exchange) const {
 // after looking for an upgrade in them; what is added here Connection cannot name (http/hop).
 void Router::pass_on(serve::Exchange& exchange, const Route& route, const Origin& origin) const {
   http::RequestHead& head = exchange.mutable_request();
+  settle_host(head, origin.secure);
   tell_origin(head.fields, origin, exchange.trace().request_id);
   if (route.over_http()) {
     add_via(head, instance_);
