@@ -7,6 +7,16 @@
 #include <csignal>
 
 namespace portico::process {
+namespace {
+
+// The leak check of the address sanitizer attaches to its own process at the end.
+#ifdef __SANITIZE_ADDRESS__
+constexpr long is_attachable = 1;
+#else
+constexpr long is_attachable = 0;
+#endif
+
+}  // namespace
 
 std::uint64_t raise_open_files() {
   rlimit limit{};
@@ -19,7 +29,7 @@ std::uint64_t raise_open_files() {
 void forbid_dumps() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+  ::prctl(PR_SET_DUMPABLE, is_attachable, 0L, 0L, 0L);
 }
 
 void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L); }

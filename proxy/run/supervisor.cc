@@ -115,6 +115,7 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
     for (const BoundListener& listener : foundation_.listeners)
       log(Level::info, listener_line(listener));
     for (const conf::Site& site : config_.sites) log(Level::info, site_line(site, config_));
+    log(Level::info, "ready");
   }
 
   void front_ended() override {

@@ -1,0 +1,93 @@
+"""Fixtures for tests of the real program. How to use them: README.md beside this file."""
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from door import Door, binary
+from endpoint import Endpoint, RawEndpoint
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Lets fixtures know whether their test failed: request.node.failed"""
+    outcome = yield
+    if outcome.get_result().failed:
+        item.failed = True
+
+
+@pytest.fixture
+def folder():
+    """An empty directory that every user may enter and read, as workers and front must."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix='portico-test-'))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def doors(request, tmp_path):
+    """start(arguments, ...) -> Door that listens; ended with the test, shown when it fails."""
+    assert binary().exists(), f'{binary()} is missing: build it, or set PORTICO_BIN'
+    started = []
+
+    def start(*arguments, listening=True, **more):
+        place = tmp_path / f'door{len(started)}'
+        place.mkdir()
+        door = Door(arguments, place, **more)
+        started.append(door)
+        if listening:
+            door.wait_until_listening()
+        return door
+
+    yield start
+    try:
+        for door in started:
+            door.finish()
+    finally:
+        if getattr(request.node, 'failed', False):
+            for door in started:
+                print(f'--- {door.process.args[1:]}: standard error\n{door.log()}')
+                print('--- standard output', *door.access_log(), sep='\n')
+
+
+@pytest.fixture
+def portico(doors, tmp_path):
+    """portico(text) -> Door: `portico run` with a file of that text.
+
+    The text needs no `listen:`; without one it listens on a free port of 127.0.0.1.
+    """
+    def run(text, **more):
+        if not any(line.startswith('listen:') for line in text.splitlines()):
+            text = 'listen: ["127.0.0.1:0"]\n' + text
+        file = tmp_path / 'portico.yaml'
+        file.write_text(text)
+        return doors('run', file, **more)
+    return run
+
+
+@pytest.fixture
+def endpoint():
+    """endpoint(answer) -> Endpoint; see endpoint.py. Closed with the test."""
+    made = []
+
+    def make(answer):
+        made.append(Endpoint(answer))
+        return made[-1]
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def raw_endpoint():
+    """raw_endpoint(handler) -> RawEndpoint: handler(socket) has each connection to itself."""
+    made = []
+
+    def make(handler):
+        made.append(RawEndpoint(handler))
+        return made[-1]
+    yield make
+    for each in made:
+        each.close()

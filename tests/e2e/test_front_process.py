@@ -1,0 +1,59 @@
+"""What the front is allowed and what it holds: user, privileges, dumps, session, descriptors."""
+import os
+import re
+
+import pytest
+
+import processes
+from endpoint import text
+
+
+@pytest.fixture
+def door(portico, endpoint):
+    end = endpoint(lambda request: text('ok'))
+    return portico(f'front_threads: 2\nsites:\n  a.example: {{to: "{end.address}"}}\n')
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='needs root to give up')
+def test_started_as_root_the_front_is_nobody_special(door):
+    front = door.front()
+    users = set(processes.status(front, 'Uid')) | set(processes.status(front, 'Gid'))
+    assert '0' not in users
+    assert '0' not in processes.status(front, 'Groups')
+    for capabilities in ('CapInh', 'CapPrm', 'CapEff', 'CapAmb'):
+        assert int(processes.status(front, capabilities)[0], 16) == 0
+
+
+def test_no_new_privileges_and_no_core_dumps(door):
+    front = door.front()
+    assert processes.status(front, 'NoNewPrivs') == ['1']
+    limits = open(f'/proc/{front}/limits').read()
+    assert re.search(r'Max core file size +0 +0 ', limits)
+
+
+def test_the_front_has_a_session_of_its_own(door):
+    front = door.front()
+    session = int(processes.stat(front)[3])
+    assert session == front != os.getsid(door.pid)
+
+
+def test_open_files_are_raised_to_the_hard_limit(door):
+    limits = open(f'/proc/{door.front()}/limits').read()
+    soft, hard = re.search(r'Max open files +(\w+) +(\w+)', limits).groups()
+    assert soft == hard
+
+
+def test_the_front_gets_no_descriptor_but_its_own(portico, endpoint):
+    """Descriptors that Portico inherited, or has for itself, do not leak through the exec."""
+    end = endpoint(lambda request: text('ok'))
+    readable, writable = os.pipe()
+    door = portico(f'front_threads: 3\nsites:\n  a.example: {{to: "{end.address}"}}\n',
+                   inherits=(readable, writable))
+    os.close(readable)
+    os.close(writable)
+    supervisors = set(processes.descriptors(door.pid).values())
+    assert any(what.startswith('pipe:') for what in supervisors)  # it has them, and
+    fronts = processes.descriptors(door.front()).values()
+    assert not any(what.startswith('pipe:') for what in fronts)  # keeps them to itself
+    shared = [what for what in fronts if what.startswith('socket:') and what in supervisors]
+    assert len(shared) == 3  # the listener's, one a thread
