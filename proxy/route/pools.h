@@ -18,20 +18,20 @@
 
 namespace portico::client {
 class Connections;
-}
+class Dialer;
+}  // namespace portico::client
 
 namespace portico::route {
 
-class Dialer;
+class LiveEndpoint;
 class LivePool;
-struct LiveEndpoint;
 
 class Pools {
  public:
   /// threads  how many front threads there are; their loops have the indices 0 to threads - 1
   explicit Pools(unsigned threads);
   /// dialer  opens connections; for tests. It must outlive the Pools.
-  Pools(unsigned threads, Dialer& dialer);
+  Pools(unsigned threads, client::Dialer& dialer);
   Pools(const Pools&) = delete;
   Pools& operator=(const Pools&) = delete;
   ~Pools();
@@ -44,23 +44,27 @@ class Pools {
 
   /// Kept connections of the loop's thread; made at the first call. Only from that thread.
   client::Connections& connections(core::Loop& loop);
-  /// Closes what a thread has kept. Called by that thread once its loop has stopped for good.
+  /// Closes what a thread has kept. Called by that thread when its loop has stopped for good and
+  /// its sessions are gone.
   void end_thread(core::Loop& loop);
 
-  /// The prober of the front, if any: it is told of pools that come; see probe.h.
+  /// The prober of the front: it is woken when pools have come. Null: there is none any more. Only
+  /// from the thread of the prober's loop.
   void tell(core::Active* prober);
-  Dialer& dialer() const { return dialer_; }
+  client::Dialer& dialer() const { return dialer_; }
 
  private:
+  struct Bell;  // the prober, as letters to its loop know it
+
   std::shared_ptr<LiveEndpoint> endpoint(const std::string& pool, const conf::Address& address);
 
-  std::unique_ptr<Dialer> own_dialer_;
-  Dialer& dialer_;
+  std::unique_ptr<client::Dialer> own_dialer_;
+  client::Dialer& dialer_;
   std::vector<std::unique_ptr<client::Connections>> connections_;  // by Loop::index()
   mutable std::mutex mutex_;
   std::map<std::string, std::weak_ptr<LivePool>> pools_;          // by name
   std::map<std::string, std::weak_ptr<LiveEndpoint>> endpoints_;  // by pool name and address
-  core::Active* prober_ = nullptr;
+  std::shared_ptr<Bell> bell_;
 };
 
 }  // namespace portico::route
