@@ -110,17 +110,18 @@ core::Result<const Route*> Router::choose(serve::Exchange& exchange) const {
   return route;
 }
 
-// Fields of the hop (Connection and what it lists) are dropped by whoever writes the request out,
-// after looking for an upgrade in them; what is added here Connection cannot name (http/hop).
+// What belongs to the hop is dropped before anything of ours is added. The forwarder does it
+// itself, since it has to look for an upgrade first: Connection cannot name what is added here
+// (http/hop).
 void Router::pass_on(serve::Exchange& exchange, const Route& route, const Origin& origin) const {
   http::RequestHead& head = exchange.mutable_request();
-  settle_host(head, origin.secure);
-  tell_origin(head.fields, origin, exchange.trace().request_id);
-  if (route.over_http()) {
-    add_via(head, instance_);
-  } else {
+  if (!route.over_http()) {
+    http::drop_request_hop_fields(head.fields);
     http::drop_folding_names(head.fields);
   }
+  settle_host(head, origin.secure);
+  tell_origin(head.fields, origin, exchange.trace().request_id);
+  if (route.over_http()) add_via(head, instance_);
 }
 
 }  // namespace portico::route

@@ -103,6 +103,7 @@ void Snapshot::build(Surroundings& around) {
       .handler = compiler.router(),
       .journal = journal_.get(),
       .pages = pages_.get(),
+      .make_request_id = new_request_id,
       .head = head_limits(conf::widest_limits(config_)),
       .limits = exchange_limits(config_.timeouts, config_.limits),
       .connections = {.total = static_cast<std::size_t>(config_.connections.total),

@@ -11,9 +11,6 @@ using core::Fault;
 
 namespace {
 
-// What OPTIONS * is answered with: what may be asked for at all. Routes may refuse some of it.
-constexpr std::string_view allowed_methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-
 // An error page when nobody makes a better one.
 core::Slice plain_page(const core::FaultInfo& info, http::ResponseHead& head) {
   head.fields.add("Content-Type", "text/plain; charset=utf-8");
@@ -46,15 +43,8 @@ void H1Exchange::head_complete() {
 }
 
 void H1Exchange::start() {
-  if (request_.where.form == http::Target::Form::asterisk) return answer_options();
   if (request_.method == "TRACE") return fail({Fault::method_refused, 0, "reading the request"});
   task_ = root_->handler->start(*this);
-}
-
-void H1Exchange::answer_options() {
-  http::ResponseHead head;
-  head.fields.add("Allow", allowed_methods);
-  respond(std::move(head), nullptr);
 }
 
 void H1Exchange::inform(http::ResponseHead head) {
@@ -92,6 +82,8 @@ bool H1Exchange::answer_error(const Error& error) {
   const core::FaultInfo& info = core::fault_info(error.fault);
   if (answer_.head_out() || info.fault == Fault::client_gone) return false;
   tunnel_.reset();
+  if (trace_.request_id.empty() && root_->make_request_id != nullptr)
+    trace_.request_id = root_->make_request_id();
   http::ResponseHead head;
   head.status = info.status;
   core::Slice page =

@@ -64,8 +64,6 @@ class H1Exchange final : public Exchange {
   void forget() { ended_ = true; }
 
  private:
-  void answer_options();
-
   Session& session_;
   net::Transport& transport_;
   const std::shared_ptr<const Root> root_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "proxy/http/limits.h"
@@ -22,6 +23,8 @@ struct Root {
   const Journal* journal = nullptr;
   /// Makes the bodies of error answers; null: a plain line. Lives as long as this Root.
   const ErrorPages* pages = nullptr;
+  /// Names a request that is refused before it reaches the handler; null: it has no request ID.
+  std::string (*make_request_id)() = nullptr;
   http::ReadLimits head;                ///< what a head is read within, before its route is known
   ExchangeLimits limits;                ///< until the router sets those of a route
   ConnectionLimits connections;         ///< of the whole front

@@ -254,6 +254,19 @@ TEST_CASE("router: an application gets no name that CGI naming could mistake (CV
   CHECK(to_application.field("x-y") == "3");
 }
 
+TEST_CASE("router: an application gets nothing that belongs to the hop (RFC 9110 7.6.1)") {
+  const House house;
+  FakeExchange exchange = get("/", "shop.example",
+                              "Connection: keep-alive, X-Local\r\nX-Local: 1\r\nTE: trailers\r\n"
+                              "Upgrade: h2c\r\nHTTP2-Settings: x\r\nKeep-Alive: 5\r\n"
+                              "Proxy-Connection: keep-alive\r\nCookie: a=1\r\n");
+  house.start(exchange);
+  for (const char* name : {"connection", "x-local", "te", "upgrade", "http2-settings", "keep-alive",
+                           "proxy-connection"})
+    CHECK(exchange.field(name) == "-");
+  CHECK(exchange.field("cookie") == "a=1");
+}
+
 TEST_CASE("router: a client's forwarding fields end here, Connection cannot remove ours") {
   const House house;
   FakeExchange exchange =
