@@ -265,6 +265,17 @@ const std::vector<std::string> endings = {"\r\n0\r\n\r\n",
                                           "\nxx\r\n0\r\n\r\n",
                                           ""};
 
+// Whether something other than the last CRLF stands behind the last chunk: the reference knows no
+// trailers.
+bool has_trailers(const std::string& text) {
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    const std::string rest = text.substr(cut);
+    const bool last_chunk = slow_decode(text.substr(0, cut) + "\r\n").has_value();
+    if (last_chunk && rest.substr(0, 1) != "\r" && !rest.empty()) return true;
+  }
+  return false;
+}
+
 bool can_end(const std::string& text) {
   for (const std::string& ending : endings) {
     if (slow_decode(text + ending)) return true;
@@ -276,7 +287,7 @@ TEST_CASE("chunked: a fault is told at the first byte that cannot be mended, and
   std::string wrong;
   auto visit = [&](const std::string& text) {
     if (text.find("20") != text.npos || text.find("22") != text.npos) return;  // > endings
-    if (text.find("0\r\nx") != text.npos || text.find("0;a\r\nx") != text.npos) return;  // trailers
+    if (has_trailers(text)) return;
     const bool failed = decode({text}).substr(0, 4) == "fail";
     if (failed == can_end(text)) wrong = text;
   };
