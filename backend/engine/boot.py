@@ -214,7 +214,7 @@ class Zygote:
         except BaseException as error:
             self.refuse(error)
             return False
-        return tell(self.control, 'imported')
+        return True
 
     def refuse(self, error):
         if isinstance(error, NotFound):
@@ -317,6 +317,7 @@ def main():
     if not zygote.load():
         return 1
     zygote.freeze()
+    tell(control, 'imported')
     zygote.run()
     return 0
 

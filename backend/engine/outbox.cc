@@ -120,6 +120,7 @@ bool Outbox::push(std::string_view payload, int descriptor) {
     payload.remove_prefix(count - of_first);
     if (sent_ == gathered_.size()) sent_all();
   }
+  if (broken_) sent_all();
   return !broken_;
 }
 

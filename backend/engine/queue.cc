@@ -35,7 +35,7 @@ Queue::Taken Queue::take(record::Record& record) {
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control;
-  message.msg_controllen = sizeof control;
+  message.msg_controllen = CMSG_LEN(sizeof(int));  // with CMSG_SPACE two would fit
   ssize_t size = ::recvmsg(descriptor_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size < 0)
     return errno == EAGAIN || errno == EINTR || errno == ENOMEM ? Taken::nothing : Taken::closed;
