@@ -20,9 +20,9 @@ using core::Error;
 using core::Fault;
 using core::Fd;
 
-// The first byte of a datagram: whether the text follows, or lies in the first descriptor.
-constexpr char text_follows = 't';
-constexpr char text_in_file = 'f';
+// A datagram is the text itself, since not every other side is a Channel (a zygote is not). This
+// one instead says that the text lies in the first descriptor.
+constexpr std::string_view text_in_file("\0", 1);
 constexpr std::size_t control_bytes = CMSG_SPACE(sizeof(int) * (Channel::fds_limit + 1));
 
 Error gone(int os) { return {Fault::endpoint_closed, os, "reading a message"}; }
@@ -81,8 +81,8 @@ std::optional<std::string> text_of(int file) {
 // Of the bytes and descriptors of one datagram; nothing when the other side broke the rules.
 std::optional<Message> message_of(std::string_view bytes, std::vector<Fd> fds) {
   if (bytes.empty()) return std::nullopt;
-  if (bytes.front() == text_follows) return Message{std::string(bytes.substr(1)), std::move(fds)};
-  if (bytes.front() != text_in_file || fds.empty()) return std::nullopt;
+  if (bytes.front() != text_in_file.front()) return Message{std::string(bytes), std::move(fds)};
+  if (bytes != text_in_file || fds.empty()) return std::nullopt;
   auto text = text_of(fds.front().get());
   if (!text) return std::nullopt;
   fds.erase(fds.begin());
@@ -131,7 +131,7 @@ void Channel::close() {
 
 core::Result<std::optional<Message>> Channel::receive() {
   if (closed_) return gone(0);
-  std::array<char, text_limit + 1> bytes;
+  std::array<char, text_limit> bytes;
   alignas(cmsghdr) std::array<char, control_bytes> control;
   iovec into{bytes.data(), bytes.size()};
   msghdr header{};
@@ -154,31 +154,32 @@ core::Result<std::optional<Message>> Channel::receive() {
 
 void Channel::send(std::string_view text, std::span<const int> fds) {
   if (closed_) return;
-  if (text.size() > text_limit) return send_as_file(text, fds);
-  post(text_follows, text, fds);
+  const bool fits = !text.empty() && text.size() <= text_limit;
+  if (!fits || text.front() == text_in_file.front()) return send_as_file(text, fds);
+  post(text, fds);
 }
 
 void Channel::send_as_file(std::string_view text, std::span<const int> fds) {
   const Fd file = file_of(text);
   std::vector<int> all{file.get()};
   all.insert(all.end(), fds.begin(), fds.end());
-  post(text_in_file, {}, all);
+  post(text_in_file, all);
 }
 
-void Channel::post(char kind, std::string_view text, std::span<const int> fds) {
-  if (queue_.empty() && send_now(kind, text, fds)) return;
+void Channel::post(std::string_view text, std::span<const int> fds) {
+  if (queue_.empty() && send_now(text, fds)) return;
   if (closed_) return;
-  queue_.push_back({kind, {std::string(text), duplicates(fds)}});
+  queue_.push_back({std::string(text), duplicates(fds)});
   watch_.want(core::readable | core::writable);
 }
 
 /// False: it has to wait, or the other side has gone (closed_).
-bool Channel::send_now(char kind, std::string_view text, std::span<const int> fds) {
-  std::array<iovec, 2> parts{iovec{&kind, 1}, iovec{const_cast<char*>(text.data()), text.size()}};
+bool Channel::send_now(std::string_view text, std::span<const int> fds) {
+  iovec part{const_cast<char*>(text.data()), text.size()};
   alignas(cmsghdr) std::array<char, control_bytes> control{};
   msghdr header{};
-  header.msg_iov = parts.data();
-  header.msg_iovlen = parts.size();
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
   put_descriptors(header, control, fds);
   if (::sendmsg(fd_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return true;
   if (errno == EAGAIN || errno == EINTR || errno == ETOOMANYREFS) return false;
@@ -189,8 +190,8 @@ bool Channel::send_now(char kind, std::string_view text, std::span<const int> fd
 
 void Channel::flush() {
   while (!queue_.empty()) {
-    const Waiting& first = queue_.front();
-    if (!send_now(first.kind, first.message.text, numbers(first.message.fds))) return;
+    const Message& first = queue_.front();
+    if (!send_now(first.text, numbers(first.fds))) return;
     queue_.pop_front();
   }
   watch_.want(core::readable);

@@ -45,22 +45,17 @@ class Channel final : public core::ReadyListener {
   bool closed() const { return closed_; }
 
  private:
-  struct Waiting {
-    char kind;
-    Message message;
-  };
-
   void on_ready(int readiness) noexcept override;
-  void post(char kind, std::string_view text, std::span<const int> fds);
+  void post(std::string_view text, std::span<const int> fds);
   void send_as_file(std::string_view text, std::span<const int> fds);
-  bool send_now(char kind, std::string_view text, std::span<const int> fds);
+  bool send_now(std::string_view text, std::span<const int> fds);
   void flush();
   void close();
 
   core::Active& owner_;
   core::Fd fd_;
   core::Watch watch_;
-  std::deque<Waiting> queue_;
+  std::deque<Message> queue_;
   bool closed_ = false;
 };
 

@@ -98,6 +98,24 @@ TEST_CASE("channel: texts arrive whole, in order, with their descriptors") {
   CHECK(f.heard[2].text.size() == Channel::text_limit);
 }
 
+TEST_CASE("channel: a text is the datagram, so that the other side need not be a channel") {
+  auto ends = std::move(*Channel::pair());
+  core::Loop loop;
+  tests::Agent owner(loop, [] {});
+  Channel channel(owner, std::move(ends.first));
+  channel.send("stop");
+  char bytes[16];
+  CHECK(::recv(ends.second.get(), bytes, sizeof bytes, 0) == 4);
+  CHECK(std::string_view(bytes, 4) == "stop");
+}
+
+TEST_CASE("channel: a text that begins with a NUL arrives as it is") {
+  Fixture f;
+  f.one.send(std::string_view("\0x", 2));
+  REQUIRE(f.hear_until(1));
+  CHECK(f.heard[0].text == std::string_view("\0x", 2));
+}
+
 TEST_CASE("channel: as many descriptors as the limit says") {
   Fixture f;
   const Fd file = some_file();
@@ -136,7 +154,7 @@ TEST_CASE("channel: the other side's end comes after what it said") {
   core::Loop loop;
   tests::Agent owner(loop, [&] { loop.stop(); });
   Channel channel(owner, std::move(ends.first));
-  send_raw(ends.second.get(), "tlast words", {});
+  send_raw(ends.second.get(), "last words", {});
   ends.second.reset();
   REQUIRE(tests::run_loop(loop));
   const auto last = channel.receive();
@@ -168,13 +186,16 @@ TEST_CASE("channel: whoever breaks the rules is taken for gone") {
   Channel channel(owner, std::move(ends.first));
   const Fd file = some_file();
   REQUIRE(::write(file.get(), "text", 4) == 4);
-  SECTION("an unknown kind") { send_raw(ends.second.get(), "?", {}); }
   SECTION("more text than allowed") {
-    send_raw(ends.second.get(), std::string(Channel::text_limit + 2, 't'), {});
+    send_raw(ends.second.get(), std::string(Channel::text_limit + 1, 't'), {});
   }
-  SECTION("a text in a file that is not there") { send_raw(ends.second.get(), "f", {}); }
+  const std::string in_file(1, '\0');
+  SECTION("a text in a file that is not there") { send_raw(ends.second.get(), in_file, {}); }
+  SECTION("a text in a file and beside it") {
+    send_raw(ends.second.get(), in_file + "text", {file.get()});
+  }
   SECTION("a text in a file that can still change") {
-    send_raw(ends.second.get(), "f", {file.get()});
+    send_raw(ends.second.get(), in_file, {file.get()});
   }
   CHECK_FALSE(channel.receive());
   CHECK(channel.closed());
