@@ -43,7 +43,7 @@ Started as root it binds its ports first and then answers as the user of the fil
 portico, else nobody). It stays in the foreground and writes its log to standard error.
 
   TERM, INT   stop: take no new requests, finish those that run, leave; a second one, or
-              shutdown_timeout (30 s), ends them at once
+              timeouts.shutdown (30 s), ends them at once
   QUIT        stop at once
   USR1        open the log files anew (after logrotate)
 )text";

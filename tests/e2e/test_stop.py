@@ -74,7 +74,7 @@ def test_the_deadline_ends_it(portico, endpoint):
         arrived.set()
         hold.wait(PATIENCE)
     end = endpoint(answer)
-    door = portico(f'shutdown_timeout: 300ms\nsites:\n  a.example: {{to: "{end.address}"}}\n')
+    door = portico(f'timeouts: {{shutdown: 300ms}}\nsites:\n  a.example: {{to: "{end.address}"}}\n')
     with door.connect() as connection:
         connection.request('/', 'a.example')
         assert arrived.wait(PATIENCE)
