@@ -1,6 +1,7 @@
 #include "proxy/core/log.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,13 +19,21 @@ namespace {
 std::atomic<Level> least_level = Level::info;
 constexpr std::array<std::string_view, 4> level_names = {"debug", "info", "warning", "error"};
 
-void write_all(int fd, std::string_view text) {
+// A descriptor that somebody else made non-blocking, such as a shared terminal.
+bool wait_writable(int fd) {
+  pollfd one{fd, POLLOUT, 0};
+  return ::poll(&one, 1, -1) == 1;
+}
+
+/// Returns what could not be written: a full disk loses lines, and nothing else.
+std::string_view write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // a full disk: the lines are lost, nothing else is
-    text.remove_prefix(static_cast<std::size_t>(written));
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (written >= 0 || errno == EINTR) continue;
+    if (errno != EAGAIN || !wait_writable(fd)) break;
   }
+  return text;
 }
 
 unsigned byte_at(std::string_view text, std::size_t at) {
@@ -159,7 +168,8 @@ void LogFile::write_out(std::string& text) {
     text.append("# ").append(std::to_string(dropped - dropped_told_)).append(" lines lost\n");
     dropped_told_ = dropped;
   }
-  write_all(fd_.get(), text);
+  const std::string_view lost = write_all(fd_.get(), text);
+  dropped_ += static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n'));
   text.clear();
 }
 
