@@ -1,7 +1,5 @@
 #include "conf/check.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +111,15 @@ void check_spool(const Config& config, const Identity& user, Findings& findings)
   }
 }
 
+/// The supervisor binds, so that its own rights count.
+void check_listener(const Listener& listener, Findings& findings) {
+  if (!listener.address.is_unix()) return;
+  const std::string directory = parent_of(listener.address.path);
+  if (is_directory(directory) && access(directory.c_str(), W_OK) == 0) return;
+  findings.add(listener.where, "no socket can be made in " + quoted(directory) + " (" +
+                                   std::strerror(errno) + "); make it, or write another path");
+}
+
 }  // namespace
 
 std::vector<Problem> check_machine(const Config& config) {
@@ -128,6 +135,7 @@ std::vector<Problem> check_machine(const Config& config) {
                  "no site is written, so that every request is answered 421; write "
                  "one under \"sites\"");
   }
+  for (const Listener& listener : config.listeners) check_listener(listener, findings);
   check_spool(config, user, findings);
   check_log(config.log, config.log.where, findings);
   for (const Site& site : config.sites) check_log(site.log, site.log.where, findings);

@@ -83,7 +83,7 @@ void SiteReader::read_hosts(Reader& reader, const Entry& entry, const Mapping& m
   } else {
     add_host(reader, entry.key, site);
   }
-  site.name = site.hosts.empty() ? entry.key.text : site.hosts.front();
+  site.name = site.hosts.empty() ? entry.key.text : site.hosts.front();  // "default" has none yet
   const Node* aliases = mapping.find("aliases");
   if (aliases == nullptr) return;
   for (const Node* alias : reader.list(*aliases, "hosts such as [www.shop.example]")) {

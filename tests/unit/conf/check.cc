@@ -102,6 +102,29 @@ TEST_CASE("machine: a missing spool directory, and no site at all") {
   CHECK(problems[1].starts_with("main.yaml:1:20: warning: there is no directory \"/nowhere\""));
 }
 
+TEST_CASE("machine: a Unix socket needs its directory") {
+  const auto problems = lines(check_machine(
+      load_text("listen: [\":0\", \"unix:/nowhere/x\"]\nsites: {a.example: {to: \"a:1\"}}\n")
+          .config));
+  CHECK(problems == std::vector<std::string>{
+                        "main.yaml:1:16: warning: no socket can be made in \"/nowhere\" (No such "
+                        "file or directory); make it, or write another path"});
+}
+
+TEST_CASE("machine: what only root may reach is told for the front's user") {
+  if (geteuid() != 0) return;  // whoever is not root has no second user to ask about
+  Scratch scratch;
+  open_up(scratch);
+  scratch.write("app/app.py", "");
+  scratch.mode("app/app.py", 0600);
+  REQUIRE(lines(check_machine(config_of(scratch))).size() == 1);
+  CHECK(lines(check_machine(config_of(scratch)))[0].find("may not read") != std::string::npos);
+  scratch.mode("app", 0700);
+  CHECK(lines(check_machine(config_of(scratch)))[0].find("may not enter") != std::string::npos);
+  scratch.mode("", 0700);
+  CHECK(lines(check_machine(config_of(scratch)))[0].find("may not write in") != std::string::npos);
+}
+
 TEST_CASE("machine: the access log is one problem however many sites share it") {
   const auto problems = lines(check_machine(
       load_text("log: {access: /nowhere/log}\nsites:\n  a.example: {to: \"127.0.0.1:1\"}\n"
