@@ -113,6 +113,12 @@ Pull H1Body::none_arrived(Flow flow) {
   return fail({Fault::client_gone, 0, "reading the request body"});
 }
 
+// From here on it is not the client whom anybody waits for.
+void H1Body::wake_reader() {
+  pace_.go_on(session_.loop().now());
+  reader_.fire();
+}
+
 std::optional<core::Time> H1Body::deadline() const {
   if (!reader_waits() || !pace_.waiting()) return std::nullopt;
   return pace_.deadline(limits_.body_wait);

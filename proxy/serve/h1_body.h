@@ -43,7 +43,7 @@ class H1Body final : public http::BodySource {
 
   /// Who pulled and was told to wait: woken when there is something, or the end.
   bool reader_waits() const { return reader_.aimed(); }
-  void wake_reader() { reader_.fire(); }
+  void wake_reader();
 
   /// While somebody waits for the client: when to call expire().
   std::optional<core::Time> deadline() const;

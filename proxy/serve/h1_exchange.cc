@@ -73,7 +73,7 @@ void H1Exchange::tunnel(http::ResponseHead head, std::unique_ptr<net::Transport>
 
 void H1Exchange::fail(Error error) {
   answered_ = true;
-  if (!failure_) failure_ = error;
+  if (!failure_ && !error_page_) failure_ = error;
   session_.wake();
 }
 
@@ -81,6 +81,7 @@ bool H1Exchange::answer_error(const Error& error) {
   blame(error);
   const core::FaultInfo& info = core::fault_info(error.fault);
   if (answer_.head_out() || info.fault == Fault::client_gone) return false;
+  if (std::exchange(error_page_, true)) return false;
   tunnel_.reset();
   if (trace_.request_id.empty() && root_->make_request_id != nullptr)
     trace_.request_id = root_->make_request_id();

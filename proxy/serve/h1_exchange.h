@@ -52,8 +52,8 @@ class H1Exchange final : public Exchange {
   std::optional<core::Error> take_failure() { return std::exchange(failure_, std::nullopt); }
   /// Notes a cause of failure, unless there is one.
   void blame(const core::Error& error);
-  /// Puts an error page in the place of an answer. False: there is nobody to answer, or the head is
-  /// out already; all that is left is to cut.
+  /// Puts an error page in the place of an answer, once. False: there is nobody to answer, or the
+  /// head is out already; all that is left is to cut.
   bool answer_error(const core::Error& error);
   std::unique_ptr<net::Transport> take_tunnel() { return std::move(tunnel_); }
   bool becomes_tunnel() const { return tunnel_ != nullptr; }
@@ -72,6 +72,7 @@ class H1Exchange final : public Exchange {
   Trace trace_;
   ExchangeLimits limits_;
   bool answered_ = false;
+  bool error_page_ = false;  // the answer is one
   bool client_finished_ = false;
   bool ended_ = false;
   std::optional<core::Error> failure_;
