@@ -241,6 +241,8 @@ class Site:
         self.stderr = stderr
         image = os.open(engine, os.O_RDONLY)
         environment = dict(os.environ if environment is None else environment)
+        if 'PORTICO_TEST_PRELOAD' in os.environ:
+            environment['LD_PRELOAD'] = os.environ['PORTICO_TEST_PRELOAD']
         self.zygote = subprocess.Popen([python, '-c', LOADER, str(image), str(end.fileno()), 'test'], stderr=stderr,
                                        pass_fds=(image, end.fileno()), env=environment, start_new_session=True)
         os.close(image)
