@@ -234,8 +234,10 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
 };
 
 void warn_of_machine(const conf::Config& config) {
-  for (const conf::Problem& problem : conf::check_machine(config))
+  for (conf::Problem problem : conf::check_machine(config)) {
+    problem.severity = conf::Severity::error;  // that it is a warning, the level says
     log(Level::warning, conf::text(problem));
+  }
 }
 
 void remove_sockets(const std::vector<BoundListener>& listeners) {

@@ -54,3 +54,46 @@ def test_signals_to_the_front_alone_do_not_stop_it(portico, endpoint):
         os.kill(front, number)
     assert door.get('/', 'a.example').status == 200
     assert door.front() == front
+
+
+def start_hello(portico, folder):
+    (folder / 'hello.py').write_text('import os\n'
+                                     'def application(environ, start_response):\n'
+                                     '    start_response("200 OK", [])\n'
+                                     '    return [str(os.getpid()).encode()]\n')
+    return portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 2}}\n')
+
+
+def ask_worker(door):
+    """The process id of the worker that answered."""
+    response = door.get('/', 'a.example')
+    assert response.status == 200, response.body
+    return int(response.body)
+
+
+def test_a_killed_front_finds_the_workers_again(portico, folder):
+    door = start_hello(portico, folder)
+    ask_worker(door)
+    front = door.front()
+    os.kill(front, signal.SIGKILL)
+    ask_worker(door)
+    assert door.front() != front
+
+
+def test_the_death_of_the_supervisor_ends_zygotes_and_workers(portico, folder):
+    door = start_hello(portico, folder)
+    worker = ask_worker(door)
+    everyone = door.remember_descendants()
+    assert worker in everyone and len(everyone) >= 3  # front, zygote, worker
+    door.signal(signal.SIGKILL)
+    door.wait()
+    for pid in everyone:
+        eventually(lambda pid=pid: not processes.alive(pid), what=f'the end of {pid}')
+
+
+def test_a_stop_ends_zygotes_and_workers(portico, folder):
+    door = start_hello(portico, folder)
+    ask_worker(door)
+    everyone = door.remember_descendants()
+    assert door.stop() == 0
+    assert not [pid for pid in everyone if processes.alive(pid)]

@@ -57,3 +57,27 @@ def test_the_front_gets_no_descriptor_but_its_own(portico, endpoint):
     assert not any(what.startswith('pipe:') for what in fronts)  # keeps them to itself
     shared = [what for what in fronts if what.startswith('socket:') and what in supervisors]
     assert len(shared) == 3  # the listener's, one a thread
+
+
+def test_workers_get_neither_listeners_nor_the_configuration(portico, folder):
+    """What the front holds is not for the site's code: only the worker's own channels are."""
+    (folder / 'hello.py').write_text('import os\n'
+                                     'def application(environ, start_response):\n'
+                                     '    start_response("200 OK", [])\n'
+                                     '    return [str(os.getpid()).encode()]\n')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}}}\n')
+    worker = int(door.get('/', 'a.example').body)
+    zygote = int(processes.stat(worker)[1])
+    listeners = listening_sockets(door.pid)
+    assert listeners
+    for pid in (zygote, worker):
+        held = processes.descriptors(pid).values()
+        assert not listeners & set(held)
+        assert not [what for what in held if 'portico-configuration' in what]
+
+
+def listening_sockets(pid):
+    """The TCP sockets of a process that listen, as 'socket:[inode]'."""
+    rows = [line.split() for name in ('tcp', 'tcp6') for line in open(f'/proc/{pid}/net/{name}')]
+    inodes = {f'socket:[{row[9]}]' for row in rows if row[3] == '0A'}  # TCP_LISTEN
+    return inodes & set(processes.descriptors(pid).values())

@@ -98,3 +98,22 @@ def test_no_process_is_left_after_a_stop(portico, endpoint):
     assert door.stop() == 0
     for pid in children:
         eventually(lambda pid=pid: not processes.alive(pid), what=f'the end of {pid}')
+
+
+def test_a_worker_that_hangs_cannot_hold_up_a_stop(portico, folder):
+    (folder / 'hang.py').write_text('import time\n'
+                                    'def application(environ, start_response):\n'
+                                    '    if environ["PATH_INFO"] == "/hang":\n'
+                                    '        print("hanging", flush=True)\n'
+                                    '        time.sleep(1000)\n'
+                                    '    start_response("200 OK", [])\n'
+                                    '    return [b"ok"]\n')
+    door = portico(f'timeouts: {{shutdown: 300ms}}\n'
+                   f'sites:\n  a.example: {{wsgi: hang, directory: {folder}}}\n')
+    assert door.get('/', 'a.example').status == 200
+    with door.connect() as connection:
+        connection.request('/hang', 'a.example')
+        door.wait_for_log('hanging')
+        everyone = door.remember_descendants()
+        assert door.stop() == 0
+    assert not [pid for pid in everyone if processes.alive(pid)]
