@@ -8,13 +8,16 @@ import processes
 from endpoint import text
 
 
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root may look so deep')
+
+
 @pytest.fixture
 def door(portico, endpoint):
     end = endpoint(lambda request: text('ok'))
     return portico(f'front_threads: 2\nsites:\n  a.example: {{to: "{end.address}"}}\n')
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='needs root to give up')
+@needs_root
 def test_started_as_root_the_front_is_nobody_special(door):
     front = door.front()
     users = set(processes.status(front, 'Uid')) | set(processes.status(front, 'Gid'))
@@ -31,6 +34,12 @@ def test_no_new_privileges_and_no_core_dumps(door):
     assert re.search(r'Max core file size +0 +0 ', limits)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason='root may look everywhere')
+def test_others_of_the_same_user_cannot_look_into_the_front(door):
+    with pytest.raises(PermissionError):
+        processes.descriptors(door.front())
+
+
 def test_the_front_has_a_session_of_its_own(door):
     front = door.front()
     session = int(processes.stat(front)[3])
@@ -43,6 +52,7 @@ def test_open_files_are_raised_to_the_hard_limit(door):
     assert soft == hard
 
 
+@needs_root
 def test_the_front_gets_no_descriptor_but_its_own(portico, endpoint):
     """Descriptors that Portico inherited, or has for itself, do not leak through the exec."""
     end = endpoint(lambda request: text('ok'))

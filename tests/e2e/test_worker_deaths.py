@@ -1,0 +1,113 @@
+"""Workers that are killed under load: no GET fails, no POST runs twice, the worker is back in a second."""
+import collections
+import os
+import signal
+import threading
+import time
+
+import processes
+from waiting import eventually
+
+KILLS = 10 * int(os.environ.get('PORTICO_SCALE', '1'))
+
+# Each request leaves a line with its own name, so that one run twice is seen.
+CODE = '''
+import os
+LOG = os.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'ran'), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+def application(environ, start_response):
+    if environ['REQUEST_METHOD'] == 'POST':
+        os.write(LOG, (environ['QUERY_STRING'] + '\\n').encode())
+    total = sum(range(20000))
+    start_response('200 OK', [('Content-Type', 'text/plain')])
+    return [b'%d %d' % (os.getpid(), total)]
+'''
+
+
+class Load(threading.Thread):
+    """Sends one request after the other until told to stop, and counts the statuses."""
+
+    def __init__(self, door, method, number):
+        super().__init__(daemon=True)
+        self.door, self.method, self.number = door, method, number
+        self.statuses = collections.Counter()
+        self.stop = threading.Event()
+
+    def run(self):
+        connection = self.door.connect()
+        sent = 0
+        while not self.stop.is_set():
+            body = b'' if self.method == 'POST' else None
+            connection.request(f'/?{self.number}-{sent}', 'a.example', self.method, body=body)
+            response = connection.read_response(self.method)
+            self.statuses[response.status] += 1
+            if response.field('connection') == 'close':
+                connection.close()
+                connection = self.door.connect()
+            sent += 1
+        connection.close()
+
+
+def workers_of(door):
+    """The process ids of the workers: the children of the zygote."""
+    front = door.front()
+    zygotes = [pid for pid in processes.children(door.pid) if pid != front]
+    return [worker for zygote in zygotes for worker in processes.children(zygote)]
+
+
+def test_kills_lose_no_get_and_run_no_post_twice(portico, folder):
+    (folder / 'hello.py').write_text(CODE)
+    (folder / 'ran').write_text('')
+    (folder / 'ran').chmod(0o666)
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 3}}\n')
+    eventually(lambda: len(workers_of(door)) == 3, what='three workers')
+    loads = [Load(door, method, number) for number, method in enumerate(['GET', 'POST'] * 4)]
+    for load in loads:
+        load.start()
+    for _ in range(KILLS):
+        victim = workers_of(door)[0]
+        served = sum(sum(load.statuses.values()) for load in loads)
+        os.kill(victim, signal.SIGKILL)
+        began = time.monotonic()
+        eventually(lambda: victim not in workers_of(door) and len(workers_of(door)) == 3, 5,
+                   'its successor')
+        assert time.monotonic() - began < 2  # a second, on a machine that does more than this
+        eventually(lambda: sum(sum(load.statuses.values()) for load in loads) > served + 20,
+                   what='the load goes on')
+    for load in loads:
+        load.stop.set()
+    for load in loads:
+        load.join()
+    gets = sum((load.statuses for load in loads if load.method == 'GET'), collections.Counter())
+    posts = sum((load.statuses for load in loads if load.method == 'POST'), collections.Counter())
+    assert set(gets) == {200}
+    assert set(posts) <= {200, 502}
+    ran = collections.Counter((folder / 'ran').read_text().split())
+    assert [name for name, count in ran.items() if count != 1] == []
+    assert posts[200] <= len(ran) <= posts[200] + posts[502]
+
+
+def test_the_death_of_a_zygote_is_survived(portico, folder):
+    (folder / 'hello.py').write_text(CODE)
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 1}}\n')
+    assert door.get('/', 'a.example').status == 200
+    zygote = next(pid for pid in processes.children(door.pid) if pid != door.front())
+    os.kill(zygote, signal.SIGKILL)
+    eventually(lambda: door.get('/', 'a.example').status == 200 and zygote not in
+               processes.children(door.pid), what='another zygote')
+
+
+def test_the_death_of_the_front_brings_new_workers(portico, folder):
+    (folder / 'hello.py').write_text(CODE)
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 2}}\n')
+    assert door.get('/', 'a.example').status == 200
+    before = set(workers_of(door))
+    os.kill(door.front(), signal.SIGKILL)
+
+    def served_by_another():
+        try:
+            pid = int(door.get('/', 'a.example').body.split()[0])
+        except (OSError, EOFError):
+            return False
+        return pid not in before
+    eventually(served_by_another, what='an answer of a new worker')
+    eventually(lambda: not before & set(workers_of(door)), what='the end of the old workers')
