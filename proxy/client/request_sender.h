@@ -23,7 +23,9 @@ class RequestSender {
   /// Goes as far as possible without waiting. `reader` is woken by the body's source.
   /// scratch  where chunk heads are written
   void advance(net::Transport& transport, core::Active& reader, core::Buffer& scratch);
-  void stop() { state_ = State::stopped; }  ///< the rest is not wanted any more
+  void stop() {  ///< the rest, if any, is not wanted any more
+    if (state_ != State::complete) state_ = State::stopped;
+  }
 
   bool complete() const { return state_ == State::complete; }
   bool took_body() const { return took_body_; }

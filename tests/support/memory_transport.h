@@ -34,6 +34,7 @@ struct MemoryWire {
   std::string delivered;          // sent to the peer, not yet taken by the test
   bool peer_ended = false;
   bool peer_reset = false;
+  bool refuses = false;
   bool send_ended = false;  // finish_sending() has gone out
   bool closed = false;      // the transport was destroyed
   bool closed_by_reset = false;
@@ -88,7 +89,7 @@ class MemoryTransport final : public net::Transport {
 
   core::Flow flush() override {
     ++wire_->flushes;
-    if (wire_->peer_reset) {
+    if (wire_->peer_reset || wire_->refuses) {
       send_error_ = reset_error("sending");
       return core::Flow::fail;
     }
@@ -183,6 +184,12 @@ class MemoryPeer {
   }
   void peer_resets() {  ///< the connection is gone in both directions
     wire_->peer_reset = true;
+    wire_->wake();
+  }
+
+  /// Sending fails from now on, what has arrived can still be read (an early answer, then a close).
+  void refuse_sending() {
+    wire_->refuses = true;
     wire_->wake();
   }
 
