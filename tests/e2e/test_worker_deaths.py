@@ -47,6 +47,13 @@ class Load(threading.Thread):
         connection.close()
 
 
+def place(folder):
+    """The application, and the file that its workers write to."""
+    (folder / 'hello.py').write_text(CODE)
+    (folder / 'ran').write_text('')
+    (folder / 'ran').chmod(0o666)
+
+
 def workers_of(door):
     """The process ids of the workers: the children of the zygote."""
     front = door.front()
@@ -55,9 +62,7 @@ def workers_of(door):
 
 
 def test_kills_lose_no_get_and_run_no_post_twice(portico, folder):
-    (folder / 'hello.py').write_text(CODE)
-    (folder / 'ran').write_text('')
-    (folder / 'ran').chmod(0o666)
+    place(folder)
     door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 3}}\n')
     eventually(lambda: len(workers_of(door)) == 3, what='three workers')
     loads = [Load(door, method, number) for number, method in enumerate(['GET', 'POST'] * 4)]
@@ -87,7 +92,7 @@ def test_kills_lose_no_get_and_run_no_post_twice(portico, folder):
 
 
 def test_the_death_of_a_zygote_is_survived(portico, folder):
-    (folder / 'hello.py').write_text(CODE)
+    place(folder)
     door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 1}}\n')
     assert door.get('/', 'a.example').status == 200
     zygote = next(pid for pid in processes.children(door.pid) if pid != door.front())
@@ -97,7 +102,7 @@ def test_the_death_of_a_zygote_is_survived(portico, folder):
 
 
 def test_the_death_of_the_front_brings_new_workers(portico, folder):
-    (folder / 'hello.py').write_text(CODE)
+    place(folder)
     door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 2}}\n')
     assert door.get('/', 'a.example').status == 200
     before = set(workers_of(door))
