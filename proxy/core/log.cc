@@ -86,7 +86,6 @@ void append_special(std::string& out, std::string_view& text) {
   if (character.length == 0 || misleads(character.code)) {
     append_hex(out, bytes);
   } else {
-    if (bytes == "\"" || bytes == "\\") out.push_back('\\');
     out.append(bytes);
   }
   text.remove_prefix(bytes.size());
@@ -95,7 +94,7 @@ void append_special(std::string& out, std::string_view& text) {
 }  // namespace
 
 void append_escaped(std::string& out, std::string_view text) {
-  const auto plain = [](char c) { return c >= 0x20 && c != 0x7f && c != '"' && c != '\\'; };
+  const auto plain = [](char c) { return c >= 0x20 && c != 0x7f; };
   while (!text.empty()) {
     const auto special = std::find_if_not(text.begin(), text.end(), plain);
     out.append(text.begin(), special);

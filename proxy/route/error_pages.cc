@@ -41,9 +41,15 @@ struct Facts {
   std::string_view reason;
   std::string_view sentence;
   std::string_view layer;
-  std::string_view cause;
+  std::string cause;            // "connection_refused while connecting"
   std::string_view request_id;  // may be empty
 };
+
+std::string cause_of(const core::Error& error) {
+  std::string cause(core::fault_info(error.fault).name);
+  if (!error.doing.empty()) cause.append(" while ").append(error.doing);
+  return cause;
+}
 
 Facts facts(const serve::Exchange& exchange, const core::Error& error, int status) {
   const core::FaultInfo& info = core::fault_info(error.fault);
@@ -55,7 +61,7 @@ Facts facts(const serve::Exchange& exchange, const core::Error& error, int statu
           reason,
           info.sentence,
           layer(error.fault, exchange.trace()),
-          info.name,
+          cause_of(error),
           exchange.trace().request_id};
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("error page: text says status, sentence, layer, cause and request ID")
   CHECK(made.body ==
         "502 Bad Gateway\n"
         "The server behind this address refuses connections.\n\n"
-        "layer: upstream\ncause: connection_refused\nrequest: abc123\n");
+        "layer: upstream\ncause: connection_refused while connecting\nrequest: abc123\n");
   CHECK(made.field("content-type") == "text/plain; charset=utf-8");
   CHECK(made.field("cache-control") == "no-store");
   CHECK(made.field("x-content-type-options") == "nosniff");
