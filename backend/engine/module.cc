@@ -13,6 +13,7 @@
 #include "backend/engine/names.h"
 #include "backend/engine/process.h"
 #include "backend/engine/python.h"
+#include "backend/engine/rehearsal.h"
 #include "backend/engine/start_response.h"
 #include "backend/engine/worker.h"
 
@@ -110,6 +111,7 @@ PyMethodDef functions[] = {
     {"send", as_method(process_send), METH_VARARGS, "send(fd, bytes): whether it went"},
     {"wait", as_method(process_wait), METH_VARARGS, "wait(fd): whether it is readable"},
     {"release_signals", as_method(process_release_signals), METH_NOARGS, "undoes wait()'s mask"},
+    {"rehearse", as_method(rehearse), METH_VARARGS, "rehearse(application, constants, record, n)"},
     {"die_with_parent", as_method(process_die_with_parent), METH_VARARGS, "die_with_parent(pid)"},
     {nullptr, nullptr, 0, nullptr},
 };
