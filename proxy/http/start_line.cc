@@ -73,11 +73,11 @@ Fault parse_status_line(std::string_view line, ReceivedHead& received) {
   const std::string_view status = line.substr(9, 3);
   if (!std::all_of(status.begin(), status.end(), digit)) return Fault::bad_response;
   if (status[0] == '0' || (line.size() > 12 && line[12] != ' ')) return Fault::bad_response;
-  const std::string_view reason = line.substr(std::min<std::size_t>(line.size(), 13));
+  const std::string_view reason = core::trim(line.substr(std::min<std::size_t>(line.size(), 13)));
   if (!chars::all_value(reason)) return Fault::bad_response;
   received.version = *version;
   received.head.status = (status[0] - '0') * 100 + (status[1] - '0') * 10 + (status[2] - '0');
-  received.head.reason = reason == reason_phrase(received.head.status) ? "" : core::trim(reason);
+  received.head.reason = reason == reason_phrase(received.head.status) ? "" : reason;
   return Fault::none;
 }
 

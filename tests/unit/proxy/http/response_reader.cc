@@ -27,6 +27,7 @@ TEST_CASE("response: a plain one is read in every cut") {
 
 TEST_CASE("response: a reason that is not the standard one is kept; it may be missing") {
   check("HTTP/1.1 200 Fine\r\n\r\n", "head HTTP/1.1 200 Fine until_close close\nrest=");
+  check("HTTP/1.1 200   OK \r\n\r\n", "head HTTP/1.1 200  until_close close\nrest=");
   check("HTTP/1.1 299 \r\n\r\n", "head HTTP/1.1 299  until_close close\nrest=");
   check("HTTP/1.0 404\r\n\r\n", "head HTTP/1.0 404  until_close close\nrest=");
 }
