@@ -38,11 +38,11 @@ std::string find_in_path(const std::string& name) {
   std::string_view rest = path != nullptr ? path : usual_path;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string directory(rest.substr(0, end));
+    std::string candidate(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    const std::string candidate = directory + "/" + name;
+    candidate.append("/").append(name);
     const bool fits = is_executable(candidate) && is_for_workers(candidate);
-    if (directory.starts_with('/') && fits) return candidate;
+    if (candidate.starts_with('/') && fits) return candidate;
   }
   return {};
 }
@@ -60,7 +60,7 @@ std::string python_as_written(const std::string& python) {
 std::string resolve_python(const Application& application) {
   if (!application.python.empty()) return python_as_written(application.python);
   for (const char* name : {"/.venv", "/venv"}) {
-    const std::string candidate = application.directory + name + "/bin/python";
+    std::string candidate = application.directory + name + "/bin/python";
     if (is_executable(candidate)) return candidate;
   }
   const std::string python = find_in_path("python3");

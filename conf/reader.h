@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conf/keys.h"
@@ -24,7 +25,9 @@ class Reader {
       : source_(source), problems_(problems) {}
 
   Position at(const Node& node) const { return {source_.name, node.mark.line, node.mark.column}; }
-  void refuse(const Node& node, std::string what) { problems_.push_back({at(node), what}); }
+  void refuse(const Node& node, std::string what) {
+    problems_.push_back({at(node), std::move(what)});
+  }
 
   /// Gives the outcome's value, or writes its problem down.
   template <class T>
@@ -50,6 +53,7 @@ class Reader {
   template <class Value, std::size_t N>
   void read_choice(const Node* node, const std::array<Choice<Value>, N>& choices, Value& into) {
     std::vector<std::string_view> words;
+    words.reserve(N);
     for (const auto& choice : choices) words.push_back(choice.word);
     const std::size_t at = node == nullptr ? N : choice_index(*node, words);
     if (at < N) into = choices[at].value;
