@@ -108,7 +108,6 @@ void H1Exchange::end() {
   answer_.drop_body();
   task_.reset();
   trace_.ended = loop().now();
-  trace_.request_bytes = body_.taken();
   if (journal_ != nullptr) journal_->finished(*this);
 }
 
