@@ -145,17 +145,21 @@ bool EndpointProbe::finish(Probed result, const Error& error) {
   state_ = State::resting;
   const std::shared_ptr<LivePool> pool = pool_.lock();
   if (!pool) return false;
-  if (endpoint_->state().probed(result, pool->balancer().thresholds())) tell(error);
+  const balancer::Condition before = endpoint_->state().condition();
+  if (endpoint_->state().probed(result, pool->balancer().thresholds())) tell(before, error);
   pool->recount(loop().now());
   return false;
 }
 
-void EndpointProbe::tell(const Error& error) const {
+// That an endpoint is there after a start is what everybody expects.
+void EndpointProbe::tell(balancer::Condition before, const Error& error) const {
   const bool well = error.fault == Fault::none;
   std::string line = "pool " + pool_name_ + ": endpoint " + endpoint_->state().name() + " is ";
   line.append(balancer::name(endpoint_->state().condition()));
   if (!well) line.append(" (").append(core::describe(error)).append(")");
-  core::log(well ? core::Level::info : core::Level::warning, line);
+  const core::Level good =
+      before == balancer::Condition::probing ? core::Level::debug : core::Level::info;
+  core::log(well ? good : core::Level::warning, line);
 }
 
 }  // namespace portico::route

@@ -48,7 +48,7 @@ class EndpointProbe final : public core::Active {
   bool read_status();
   bool read_body();
   bool finish(balancer::Probed result, const core::Error& error);
-  void tell(const core::Error& error) const;
+  void tell(balancer::Condition before, const core::Error& error) const;
 
   client::Connections& connections_;
   client::Dialer& dialer_;

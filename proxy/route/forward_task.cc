@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/client/connections.h"
+#include "proxy/core/log.h"
 #include "proxy/http/hop.h"
 #include "proxy/http/websocket.h"
 #include "proxy/route/forward_fields.h"
@@ -283,8 +284,14 @@ bool ForwardTask::attempt_failed(const Error& error) {
 void ForwardTask::note_failure(const Error& error) {
   const bool fresh = stream_ && !stream_->facts().reused && !stream_->facts().answer_began;
   if (!failed_to_connect(error.fault) && !(fresh && closed(error.fault))) return;
-  lease_.endpoint().failed(now(), to_.pool->balancer().outlier_rule());
-  if (!lease_.endpoint().usable(now())) to_.pool->recount(now());
+  balancer::Endpoint& state = lease_.endpoint();
+  const bool was_usable = state.usable(now());
+  state.failed(now(), to_.pool->balancer().outlier_rule());
+  if (!was_usable || state.usable(now())) return;
+  to_.pool->recount(now());
+  core::log(core::Level::warning, "pool " + to_.pool->written().name + ": endpoint " +
+                                      state.name() + " is out for a while (" +
+                                      core::describe(error) + ")");
 }
 
 bool ForwardTask::may_repeat(const Error& error) {

@@ -30,14 +30,15 @@ struct Pools::Bell {
   core::Loop& loop;
   core::Active* prober;
 
-  static void ring(const std::shared_ptr<Bell>& bell) {
-    bell->loop.post(&Bell::arrive, new std::shared_ptr<Bell>(bell));
+  using Letter = std::shared_ptr<Bell>;
+  static void ring(const Letter& bell) {
+    bell->loop.post(&Bell::arrive, new Letter(bell), &Bell::drop);
   }
-  static void arrive(void* argument) {
-    const std::unique_ptr<std::shared_ptr<Bell>> bell(
-        static_cast<std::shared_ptr<Bell>*>(argument));
+  static void arrive(void* letter) {
+    const std::unique_ptr<Letter> bell(static_cast<Letter*>(letter));
     if ((*bell)->prober != nullptr) (*bell)->prober->wake();
   }
+  static void drop(void* letter) { delete static_cast<Letter*>(letter); }
 };
 
 Pools::Pools(unsigned threads)
