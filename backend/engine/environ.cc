@@ -116,8 +116,8 @@ PyObject* EnvironMaker::with_stable_part(const Record& record) {
 
 /// All that add_stable_part looks at, as one string of bytes: equal keys make equal dicts.
 void EnvironMaker::write_key(const Record& record) {
-  const std::string_view texts[] = {record.server_name, record.script_name, record.tls_protocol,
-                                    record.tls_cipher, record.raw_fields};
+  const std::string_view texts[] = {record.method,       record.server_name, record.script_name,
+                                    record.tls_protocol, record.tls_cipher,  record.raw_fields};
   key_.clear();
   key_.append_value(record.server_port);
   key_.append_value(record.http_version);
@@ -128,6 +128,7 @@ void EnvironMaker::write_key(const Record& record) {
 
 bool EnvironMaker::add_stable_part(PyObject* environ, const Record& record) {
   bool added =
+      set_text(environ, names.request_method, record.method) &&
       set_text(environ, names.server_name, record.server_name) &&
       set_new(environ, names.server_port, decimal(record.server_port)) &&
       set_shared(environ, names.server_protocol, protocol(record.http_version)) &&
@@ -187,9 +188,8 @@ PyObject* EnvironMaker::unknown_key(std::string_view name) {
 bool EnvironMaker::add_fresh_part(PyObject* environ, const Record& record, PyObject* input) {
   Ref target = Ref::steal(text_cache.text(record.target));
   if (!target) return false;
-  bool added = set_text(environ, names.request_method, record.method) &&
-               set_text(environ, names.path_info, record.path_info) &&
-               set_text(environ, names.query_string, record.query) &&
+  bool added = set_text(environ, names.path_info, record.path_info) &&
+               (record.query.empty() || set_text(environ, names.query_string, record.query)) &&
                set_shared(environ, names.request_uri, target.get()) &&
                set_shared(environ, names.raw_uri, target.get()) &&
                set_text(environ, names.remote_addr, record.client_address) &&

@@ -14,7 +14,7 @@
 namespace portico::engine {
 
 /// A quick 64-bit hash; not for anything that an attacker could gain by colliding.
-std::uint64_t quick_hash(std::string_view text, std::uint64_t seed = 0);
+std::uint64_t quick_hash(std::string_view text);
 
 class TextCache {
  public:
