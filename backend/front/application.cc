@@ -170,6 +170,11 @@ void Application::report_liar(std::uint16_t worker) {
   tell_(record::format_control(ControlMessage{"liar", {}}.set("worker", std::uint64_t{worker})));
 }
 
+void Application::report_answered(std::uint16_t worker) {
+  tell_(
+      record::format_control(ControlMessage{"answered", {}}.set("worker", std::uint64_t{worker})));
+}
+
 std::vector<WorkerStatus> Application::workers() const {
   const std::lock_guard lock(mutex_);
   std::vector<WorkerStatus> workers;

@@ -1,16 +1,7 @@
 // Application: what the front knows of one WSGI application: its state, its workers, its queue.
 //
 // Shared by the front threads. The main thread hears the supervisor (hear); each front thread has a
-// Lane. Messages from the supervisor's side (backend/host), in the form of record/control.h:
-//
-//   queue generation=                 + queue (front's end), cells
-//   worker worker= pid= threads=      + answer sockets (front's ends), thread * front_threads +
-//   front thread ready worker=                     it takes records from now on leaving worker= it
-//   takes no more gone worker= why=                 it has ended (as wait says); its number may be
-//   used again state state=starting|ready|failed [cause=directory|interpreter|import|exit]
-//   [reason=...]
-//
-// and to it: liar worker=             it broke the format of frames; its link is closed
+// Lane. record/README.md has the messages from and to the supervisor.
 #pragma once
 
 #include <atomic>
@@ -70,6 +61,7 @@ class Application {
   void detach(core::Loop& loop);  ///< in each front thread before its loop goes
   void hear(std::string_view text, std::vector<core::Fd> fds);  ///< main thread
   void report_liar(std::uint16_t worker);
+  void report_answered(std::uint16_t worker);
 
  private:
   using Event = std::function<void(Lane&)>;

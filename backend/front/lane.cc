@@ -111,6 +111,8 @@ core::Buffer& Lane::read_buffer() {
 
 void Lane::report_liar(std::uint16_t worker) { application_.report_liar(worker); }
 
+void Lane::report_answered(std::uint16_t worker) { application_.report_answered(worker); }
+
 // The supervisor replaces a channel only after the workers of the old one have ended: what they had
 // begun is lost, the rest goes into the new queue.
 void Lane::use(std::shared_ptr<Generation> generation) {

@@ -46,6 +46,7 @@ class Lane {
   Flight* find(std::uint32_t cell, std::uint32_t serial);
   core::Buffer& read_buffer();  ///< shared by the links; always with room
   void report_liar(std::uint16_t worker);
+  void report_answered(std::uint16_t worker);
 
  private:
   static bool in_the_air(const Flight& flight);

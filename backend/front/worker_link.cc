@@ -151,6 +151,7 @@ void WorkerLink::deliver(Flight& flight, FrameEvent event, const core::Slice& by
     case FrameEvent::file:
       return deliver_file(flight);
     case FrameEvent::end:
+      note_answer();
       sink.on_end();
       return lane_.release(flight);
     case FrameEvent::abort:
@@ -170,6 +171,11 @@ void WorkerLink::deliver_file(Flight& flight) {
     return;
   }
   flight.sink_->on_file({std::move(file), reader_.file().offset, reader_.file().length});
+}
+
+// Who has answered once has come up well: its death starts no back-off.
+void WorkerLink::note_answer() {
+  if (!std::exchange(has_answered_, true)) lane_.report_answered(worker_);
 }
 
 // Always false, for its callers' return.

@@ -36,6 +36,7 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
   void deliver(Flight& flight, record::FrameEvent event, const core::Slice& bytes);
   void deliver_file(Flight& flight);
   bool claims(const Flight& flight) const;
+  void note_answer();
   bool lied();
   void close();
 
@@ -47,6 +48,7 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
   record::FrameReader reader_;
   core::Slice unread_;  // input that was left when a sink became full
   bool stopped_ = false;
+  bool has_answered_ = false;
   bool draining_ = false;  // read_to_end: nothing stops the reading
 };
 

@@ -75,9 +75,11 @@ void ApplicationService::front_down() {
 
 void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   const auto heard = record::parse_control(text);
-  if (!heard || heard->verb != "liar") return;
+  if (!heard) return;
   Worker* worker = workers_.find(static_cast<std::uint16_t>(heard->number("worker").value_or(0)));
   if (worker == nullptr) return;
+  if (heard->verb == "answered") worker->has_answered = true;
+  if (heard->verb != "liar") return;
   say(core::Level::error,
       "worker " + std::to_string(worker->number) + " sent what is not an answer; it is killed");
   kill_worker(*worker);
@@ -263,7 +265,7 @@ void ApplicationService::worker_gone(std::uint16_t number, int wait_status) {
   const bool expected = worker->state == Worker::State::leaving;
   if (!expected) say(core::Level::warning, "worker " + std::to_string(number) + " is gone: " + why);
   if (worker->generation == generation_) {
-    if (channels_->has_answered(number)) worker_backoff_.proved();
+    if (worker->has_answered) worker_backoff_.proved();
     tell(message("gone").set("worker", std::uint64_t{number}).set("why", why));
   }
   workers_.remove(number);

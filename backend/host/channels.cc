@@ -100,14 +100,6 @@ void Channels::revoke_all() {
   }
 }
 
-bool Channels::has_answered(std::uint16_t worker) const {
-  for (std::uint32_t cell = 0; cell < view_.count(); ++cell) {
-    const record::CellStatus status = view_.look(cell);
-    if (status.state == record::CellState::done && status.worker == worker) return true;
-  }
-  return false;
-}
-
 Result<WorkerEnds> make_worker_ends(unsigned threads, unsigned front_threads) {
   WorkerEnds ends;
   for (unsigned i = 0; i < threads * front_threads; ++i) {

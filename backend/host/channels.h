@@ -30,8 +30,6 @@ class Channels {
 
   /// Takes back every record that no worker has begun: the front that sent them has gone.
   void revoke_all();
-  /// Whether the worker has answered anything (as far as its cells are not used again).
-  bool has_answered(std::uint16_t worker) const;
 
  private:
   Channels() = default;
