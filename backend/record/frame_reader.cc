@@ -97,6 +97,8 @@ bool FrameReader::gather(std::string_view& input, std::size_t wanted, char* plac
 
 bool FrameReader::open_frame() {
   if (!header_is_sound() || !fits_stage()) return false;
+  bool is_data = header_.type == static_cast<std::uint8_t>(FrameType::data);
+  if (is_data && !count_body(header_.length)) return false;
   answer_open_ = true;
   answer_cell_ = header_.cell;
   answer_serial_ = header_.serial;
@@ -152,7 +154,7 @@ FrameEvent FrameReader::take_data(std::string_view& input) {
   input.remove_prefix(part);
   at_payload_ += part;
   if (at_payload_ == header_.length) at_frame_ = 0;
-  return count_body(part) ? FrameEvent::data : fail();
+  return FrameEvent::data;
 }
 
 FrameEvent FrameReader::take_payload(std::string_view& input) {
