@@ -15,6 +15,9 @@ constexpr auto hop_names =
     name_set("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
              "content-length", "upgrade", "http2-settings");
 
+constexpr auto usual_options =
+    name_set("close", "keep-alive", "upgrade", "te", "http2-settings", "proxy-connection");
+
 // Of requests only: answered or used up by us, or never to be believed.
 constexpr auto request_names =
     name_set("expect", "proxy", "proxy-authorization", "script-name", "path-info");
@@ -51,15 +54,21 @@ std::string folded(std::string_view name) {
   return out;
 }
 
-bool listed(const Headers& fields, std::string_view name) {
-  return lists(fields, "connection", name);
+// Whether Connection lists a name that does not go anyway.
+bool lists_others(const Headers& fields) {
+  bool others = false;
+  for (const Field& field : fields) {
+    if (field.name != "connection") continue;
+    for_each_item(field.value, [&](std::string_view item) { others |= !usual_options.has(item); });
+  }
+  return others;
 }
 
 void drop_listed(Headers& fields) {
-  if (!fields.has("connection")) return;
+  if (!lists_others(fields)) return;
   const Headers received = fields;
   fields.remove_if([&](const Field& field) {
-    return !protected_name(field.name) && listed(received, field.name);
+    return !protected_name(field.name) && lists(received, "connection", field.name);
   });
 }
 

@@ -9,26 +9,33 @@
 
 namespace portico::http {
 
-/// Names in lower case, shorter than 64. Most names that are not in it are told by their length.
+/// Names in lower case, shorter than 64. A name that is not in it is nearly always told by its
+/// length and first letter together.
 template <std::size_t count>
 class NameSet {
  public:
   constexpr explicit NameSet(const std::array<std::string_view, count>& names) : names_(names) {
-    for (std::string_view name : names) lengths_ |= std::uint64_t{1} << name.size();
+    for (std::string_view name : names) letters_[name.size()] |= letter(name);
   }
 
   /// name  in any case
   bool has(std::string_view name) const {
-    if (name.size() >= 64 || (lengths_ >> name.size() & 1) == 0) return false;
+    if (name.empty() || name.size() >= letters_.size()) return false;
+    if ((letters_[name.size()] & letter(name)) == 0) return false;
     for (std::string_view known : names_) {
-      if (core::equal_ignoring_case(known, name)) return true;
+      if (known.size() == name.size() && core::equal_ignoring_case(known, name)) return true;
     }
     return false;
   }
 
  private:
+  // The same bit for both cases.
+  static constexpr std::uint32_t letter(std::string_view name) {
+    return std::uint32_t{1} << (static_cast<std::uint8_t>(name.front()) & 31);
+  }
+
   std::array<std::string_view, count> names_;
-  std::uint64_t lengths_ = 0;
+  std::array<std::uint32_t, 64> letters_{};  ///< first letters of the names of each length
 };
 
 template <typename... Names>
