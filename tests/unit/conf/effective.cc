@@ -27,9 +27,18 @@ TEST_CASE("effective: what is printed loads to an equal configuration") {
       "listen: [\":0\", \":0\", \"unix:/x\", \"[::1]:1\"]\nuser: bob\nfront_threads: 9\n",
       "trusted_proxies: [10.0.0.0/8, \"2001:db8::/32\", unix]\n",
       "log: {access: \"off\", format: json, level: debug}\nspool: {quota: 5B}\n",
-      "pools: {api: {endpoints: [{address: \"a:1\", weight: 3}], health: \"off\"}}\n",
+      "pools: {api: {endpoints: [{address: \"a:1\", weight: 3}], connections: 5, health: "
+      "\"off\"}}\n",
       "pools: {api: {endpoints: [\"a:1\"], health: {path: /h, host: b.example, status: 204}}}\n",
       "timeouts: {idle: 1h1ms, shutdown: 1s}\nlimits: {body: 7B, queue: 0, connections: 5}\n",
+      R"(timeouts: {header: 1s, idle: 2s, connect: 3s, response: 4s, queue: 5s, body: 6s, send: 7s}
+limits: {header_bytes: 1KiB, target_bytes: 1KiB, header_fields: 11, body: 1B, queue: 2,
+         response_buffer: 65KiB, client_rate: 3B, connections: 4, connections_per_client: 5}
+spool: {directory: /s, quota: 1B, memory: 2MiB, threshold: 3B}
+state_directory: /a
+run_directory: /b
+pools: {p: {endpoints: ["a:1"], policy: least_requests,
+            health: {interval: 1s, timeout: 1ms, rise: 4, fall: 5, status: 201-202}}})",
       R"yaml(sites: {a.example: {wsgi: "x y.py:f()", directory: "/a \"b\" ü", python: python3.9,
          environment: {"NULL": "a\nb\\", E: ""}, health: {path: /h}, workers: 7, threads: 3}})yaml",
       R"(limits: {queue: 5}

@@ -64,6 +64,7 @@ TEST_CASE("values: timeouts and limits go from the top to sites to routes, key b
   const Config config = loaded(R"(
 timeouts: {response: 10s, queue: 11s}
 limits: {body: 1MiB, queue: 7}
+pools: {api: {endpoints: ["127.0.0.1:9"]}}
 sites:
   a.example:
     to: "127.0.0.1:1"
@@ -87,6 +88,7 @@ sites:
   CHECK(config.applications.at(0).timeouts == route(config, "/y").timeouts);
   CHECK(find_pool(config, "a.example/x")->queue == 9);
   CHECK(find_pool(config, "a.example/")->queue == 7);
+  CHECK(find_pool(config, "api")->queue == 7);
 }
 
 TEST_CASE("values: a site's log takes what it does not say from the top") {
@@ -108,12 +110,14 @@ limits: {header_bytes: 16KiB, header_fields: 50}
 sites:
   a.example:
     to: "127.0.0.1:1"
-    routes: {/x: {to: "127.0.0.1:1", limits: {header_bytes: 64KiB, target_bytes: 300B}}}
+    routes:
+      /x: {to: "127.0.0.1:1", limits: {header_bytes: 64KiB, target_bytes: 300B}}
+      /y: {to: "127.0.0.1:1", limits: {header_fields: 60}}
 )");
   const Limits widest = widest_limits(config);
   CHECK(widest.header_bytes == 64 * kib);
   CHECK(widest.target_bytes == 8 * kib);
-  CHECK(widest.header_fields == 50);
+  CHECK(widest.header_fields == 60);
 }
 
 TEST_CASE("values: hosts are canonical; the default site has none of its own") {
