@@ -1,17 +1,11 @@
 #include "proxy/serve/client_input.h"
 
 namespace portico::serve {
-namespace {
-
-// How much one read may bring: four blocks, for bodies that come fast.
-constexpr std::size_t read_bytes = 4 * core::block_bytes;
-}  // namespace
-
-core::Flow ClientInput::fill() {
+core::Flow ClientInput::fill(std::size_t room) {
   if (!kept_.empty()) return core::Flow::data;
   if (failed()) return core::Flow::fail;
   if (ended_) return core::Flow::end;
-  net::Arrival arrival = transport_.read(read_bytes);
+  net::Arrival arrival = transport_.read(room);
   if (arrival.flow == core::Flow::data) kept_ = std::get<core::Slice>(std::move(arrival.piece));
   if (arrival.flow == core::Flow::fail)
     error_ = {core::Fault::client_gone, arrival.error.os, "reading from the client"};

@@ -1,7 +1,8 @@
 // ClientInput: the bytes of a client that have arrived and are not yet used.
 //
 // A member of a session; one thread. It keeps at most what one read brought: a client that sends
-// ahead (pipelining) is read on only when that is used up.
+// ahead (pipelining) is read on only when that is used up. Reads are small but for bodies, so that
+// what is kept for a client stays small.
 #pragma once
 
 #include <utility>
@@ -16,9 +17,9 @@ class ClientInput {
  public:
   explicit ClientInput(net::Transport& transport) : transport_(transport) {}
 
-  /// Reads once when nothing is kept. data: bytes() has some; end: the client has sent its last
-  /// byte; fail: the connection is broken, see error().
-  core::Flow fill();
+  /// Reads once, at most `room` bytes, when nothing is kept. data: bytes() has some; end: the
+  /// client has sent its last byte; fail: the connection is broken, see error().
+  core::Flow fill(std::size_t room = core::block_bytes);
   /// What has arrived; whoever uses bytes takes them off the front.
   core::Slice& bytes() { return kept_; }
   bool empty() const { return kept_.empty(); }

@@ -59,7 +59,7 @@ Pull H1Body::next(std::size_t room) {
 }
 
 Pull H1Body::next_of_length(std::size_t room) {
-  const Flow flow = input_.fill();
+  const Flow flow = input_.fill(read_bytes);
   if (flow != Flow::data) return none_arrived(flow);
   const auto most = std::min<std::uint64_t>(room, framing_.length - taken_);
   Pull pulled = hand_out(input_.bytes().take_front(static_cast<std::size_t>(most)));
@@ -70,7 +70,7 @@ Pull H1Body::next_of_length(std::size_t room) {
 Pull H1Body::next_of_chunks(std::size_t room) {
   using Step = http::ChunkedDecoder::Step;
   for (;;) {
-    const Flow flow = input_.fill();
+    const Flow flow = input_.fill(read_bytes);
     if (flow != Flow::data) return none_arrived(flow);
     core::Slice data;
     switch (decoder_->next(input_.bytes(), room, data)) {

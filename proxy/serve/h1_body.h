@@ -20,6 +20,9 @@ namespace portico::serve {
 
 class H1Body final : public http::BodySource {
  public:
+  /// How much one read may bring: a body that comes fast costs few calls.
+  static constexpr std::size_t read_bytes = core::large_block_bytes;
+
   /// session  is woken when the body's deadline changes or a 100 Continue is to go out
   H1Body(core::Active& session, net::Transport& transport, ClientInput& input,
          const ExchangeLimits& limits)

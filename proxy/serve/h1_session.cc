@@ -16,9 +16,6 @@ namespace {
 
 // Steps of one connection in one turn: some ten pipelined requests, then others have their turn.
 constexpr int steps_a_turn = 64;
-// How much of an unread body is read and thrown away to keep a connection: less than a new
-// connection costs.
-constexpr std::uint64_t drain_bytes = 64 * 1024;
 
 }  // namespace
 
@@ -203,7 +200,8 @@ H1Session::Step H1Session::next_request() {
 // With bytes unread, or more of them on their way, closing at once would be a reset that destroys
 // the answer before the client has read it (RFC 9112 §9.6).
 H1Session::Step H1Session::close() {
-  const bool more_may_come = lost_count_ || !input_.empty() || !exchange_->body().complete();
+  const bool more_may_come = lost_count_ || !input_.empty() || !exchange_->body().complete() ||
+                             exchange_->request().keep_alive;
   end_exchange();
   exchange_.reset();
   if (more_may_come && !input_.ended()) net::Linger::start(loop(), std::move(transport_));

@@ -47,6 +47,9 @@ class H1Session final : public Session {
  private:
   /// moved: another step may follow at once; stuck: something has to happen first.
   enum class Step : bool { moved, stuck };
+  /// How much of an unread body is read and thrown away to keep a connection: less than a new
+  /// connection costs.
+  static constexpr std::uint64_t drain_bytes = 64 * 1024;
 
   Step step();
 

@@ -18,8 +18,6 @@ namespace {
 // A client that lets the kernel's buffer fill gets its answer in small steps: thousands of slow
 // ones shall not hold 64 KiB each.
 constexpr std::uint64_t slow_client_bytes = 16 * 1024;
-// How much of a body may be unread when its answer begins, and the connection still be kept.
-constexpr std::uint64_t drain_bytes = 64 * 1024;
 
 }  // namespace
 
@@ -39,7 +37,7 @@ void H1Session::listen_to_client() {
   H1Body& body = exchange_->body();
   const bool reader_waits = body.reader_waits();
   if (!reader_waits && !body.complete()) return;
-  const Flow flow = input_.fill();
+  const Flow flow = reader_waits ? input_.fill(H1Body::read_bytes) : input_.fill();
   if (reader_waits && flow != Flow::wait) body.wake_reader();
   if (flow == Flow::end) exchange_->client_finished();
 }

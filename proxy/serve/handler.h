@@ -10,7 +10,8 @@ namespace portico::serve {
 
 class Exchange;
 
-/// The work under way for one exchange; destroying it cancels it.
+/// The work under way for one exchange; destroying it cancels it. The body that it answered with is
+/// destroyed before it, so that a body may refer to its task.
 class Task {
  public:
   virtual ~Task() = default;

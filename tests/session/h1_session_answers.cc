@@ -78,6 +78,9 @@ TEST_CASE("to HTTP/1.0 such a body ends with the connection") {
   CHECK(scripted.turn(*peer) == "hello");
   scripted.script.end();
   scripted.loop.turn();
+  CHECK(peer->send_ended());
+  peer->peer_ends();
+  scripted.loop.turn();
   CHECK(peer->closed());
   CHECK_FALSE(peer->closed_by_reset());
 }
