@@ -54,6 +54,19 @@ def listen(control):
             return verb, values, descriptors
 
 
+# -- the interpreter -----------------------------------------------------------------------------------------------
+
+def enter(directory):
+    """Makes the interpreter look as if the application had been started in its directory."""
+    if sys.path[:1] == ['']:
+        sys.path[0] = directory
+    else:
+        sys.path.insert(0, directory)
+    sys.argv = ['portico']
+    if hasattr(sys.stdout, 'reconfigure'):
+        sys.stdout.reconfigure(line_buffering=True)
+
+
 # -- the application -----------------------------------------------------------------------------------------------
 
 def split_reference(reference):
@@ -208,8 +221,7 @@ class Zygote:
         try:
             directory = os.fsdecode(self.values['directory'])
             os.chdir(directory)
-            sys.path[0] = directory
-            sys.argv = ['portico']
+            enter(directory)
             self.application = load_application(os.fsdecode(self.values['application']))
         except BaseException as error:
             self.refuse(error)

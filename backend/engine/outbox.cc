@@ -16,9 +16,16 @@ namespace {
 /// What an empty outbox may keep of its memory.
 constexpr std::size_t kept_bytes = std::size_t{128} * 1024;
 
+/// Holds the mutex. Taken under the GIL, which is given up while somebody else has the mutex: he
+/// may need the GIL.
 class Lock {
  public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) {
+    if (pthread_mutex_trylock(&mutex_) == 0) return;
+    PyThreadState* state = PyEval_SaveThread();
+    pthread_mutex_lock(&mutex_);
+    PyEval_RestoreThread(state);
+  }
   ~Lock() { pthread_mutex_unlock(&mutex_); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -74,6 +81,12 @@ void Outbox::add_last(std::string_view frames, std::uint32_t cell, std::uint32_t
   note_time();
   gathered_.append(frames);
   if (done_count_ < room_answers) done_[done_count_++] = {cell, serial};
+}
+
+void Outbox::abandon() {
+  pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  mutex_ = fresh;
+  descriptor_ = -1;
 }
 
 bool Outbox::has_room() {

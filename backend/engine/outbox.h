@@ -29,6 +29,10 @@ class Outbox {
     cells_ = cells;
   }
 
+  /// For a process that the application has forked off: it must not send a byte, nor mark a cell.
+  /// Whoever held the mutex is not in this process.
+  void abandon();
+
   /// Adds whole frames to what has gathered.
   void add(std::string_view frames);
   /// Adds an answer's last frames; its cell is marked done once they are sent.

@@ -23,7 +23,12 @@ constexpr std::uint64_t control_interval_ns = 10000000;
 /// Set in processes that the application forks off: they must never serve.
 bool is_stray_child = false;
 
-void note_stray_child() { is_stray_child = true; }
+void note_stray_child() {
+  is_stray_child = true;
+  const WorkerSetup& setup = worker.setup();
+  for (std::uint32_t i = 0; i < setup.threads * setup.front_threads; ++i)
+    setup.outboxes[i].abandon();
+}
 
 void watch(int epoll, int descriptor, std::uint32_t events) {
   epoll_event event{};

@@ -538,6 +538,17 @@ def forks_stray(environ, start_response):
     return [b'from the parent']
 
 
+def writes_from_threads(environ, start_response):
+    """Another thread of the application writes while the worker's own waits for room."""
+    write = ok(start_response)
+    other = threading.Thread(target=lambda: [write(b'y' * 100000) for _ in range(20)])
+    other.start()
+    for _ in range(20):
+        write(b'x' * 100000)
+    other.join()
+    return []
+
+
 def thread_name(environ, start_response):
     ok(start_response)
     return [threading.current_thread().name.encode()]

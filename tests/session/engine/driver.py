@@ -229,7 +229,7 @@ class Worker:
 class Site:
     """One application: zygote, workers, queue, cells."""
 
-    def __init__(self, python, engine, directory, application, threads=1, front_threads=1, cells=64, stderr=None,
+    def __init__(self, python, engine, directory, application, threads=1, front_threads=1, cells=64, stderr=None, stdout=None,
                  environment=None, **setup):
         self.front_threads = front_threads
         self.threads = threads
@@ -243,7 +243,7 @@ class Site:
         environment = dict(os.environ if environment is None else environment)
         if 'PORTICO_TEST_PRELOAD' in os.environ:
             environment['LD_PRELOAD'] = os.environ['PORTICO_TEST_PRELOAD']
-        self.zygote = subprocess.Popen([python, '-c', LOADER, str(image), str(end.fileno()), 'test'], stderr=stderr,
+        self.zygote = subprocess.Popen([python, '-c', LOADER, str(image), str(end.fileno()), 'test'], stderr=stderr, stdout=stdout,
                                        pass_fds=(image, end.fileno()), env=environment, start_new_session=True)
         os.close(image)
         end.close()

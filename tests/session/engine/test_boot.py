@@ -120,6 +120,23 @@ def test_a_second_worker_has_none_of_the_firsts_sockets(make_site, tmp_path):
     assert eval(site.ask(second).body)['fds'].count('socket') == 3
 
 
+def test_a_safe_path_keeps_its_entries(make_site, tmp_path):
+    (tmp_path / 'state.py').write_text(STATE)
+    site = make_site('state', tmp_path, environment=dict(os.environ, PYTHONSAFEPATH='1')).start()
+    site.fork()
+    assert eval(site.ask().body)['path'] == str(tmp_path)
+
+
+def test_printed_lines_leave_at_once(make_site, tmp_path):
+    (tmp_path / 'printer.py').write_text('def application(environ, start_response):\n    print("a line")\n'
+                                         '    start_response("200 OK", [])\n    return []\n')
+    with open(tmp_path / 'stdout', 'wb') as stdout:
+        site = make_site('printer', tmp_path, stdout=stdout).start()
+    site.fork()
+    site.ask()
+    assert (tmp_path / 'stdout').read_text() == 'a line\n'
+
+
 def test_collection_stays_off_when_the_application_turned_it_off(make_site, tmp_path):
     (tmp_path / 'off.py').write_text('import gc\ngc.disable()\n' + STATE)
     site = make_site('off', tmp_path).start()

@@ -5,6 +5,8 @@ import socket
 import threading
 import time
 
+import pytest
+
 from driver import DONE, CLAIMED, END, SENT, hear, wait_until
 
 
@@ -207,11 +209,21 @@ def test_a_front_that_has_gone_ends_nothing_but_the_answer(make_site):
     assert site.exited() == (worker, 0)
 
 
-def test_a_stray_child_of_the_application_never_serves(make_site):
+@pytest.mark.parametrize('method', ['GET', 'POST'])
+def test_a_stray_child_of_the_application_never_serves_nor_answers(make_site, method):
     site = make_site().start()
     site.fork()
-    assert site.ask(target='/forks_stray').body == b'from the parent'
+    for _ in range(5):
+        site.ask(target='/hello')
+        assert site.ask(target='/forks_stray', method=method).body == b'from the parent'
     assert site.ask(target='/hello').status == 200
+
+
+def test_threads_of_the_application_may_write(make_site):
+    site = make_site().start()
+    site.fork()
+    body = site.ask(target='/writes_from_threads').body
+    assert (body.count(b'x'), body.count(b'y')) == (2000000, 2000000)
 
 
 def test_an_idle_worker_lets_background_threads_run(make_site, tmp_path):
