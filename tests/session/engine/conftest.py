@@ -1,5 +1,6 @@
-"""Fixtures. PORTICO_ENGINE names the built module; PORTICO_TEST_PYTHONS lists interpreters (default: this one)."""
+"""Fixtures: the module and the interpreters to test (README.md beside this file), and sites."""
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,19 +13,37 @@ HERE = Path(__file__).resolve().parent
 
 def find_engine():
     named = os.environ.get('PORTICO_ENGINE')
-    found = [named] if named else sorted(map(str, SOURCE.glob('build/*/engine/_portico.abi3.so')))
-    if not found or not os.path.exists(found[0]):
-        pytest.exit('set PORTICO_ENGINE to the built _portico.abi3.so', 2)
-    return os.path.abspath(found[0])
+    build = Path(os.environ.get('PORTICO_BUILD') or SOURCE / 'build/dev')
+    places = [Path(named)] if named else [build / folder / '_portico.abi3.so' for folder in ('engine-sanitized', 'engine')]
+    for place in places:
+        if place.exists():
+            return str(place.resolve())
+    pytest.exit('there is no %s: build it, or set PORTICO_ENGINE or PORTICO_BUILD' % places[-1], 2)
+
+
+def preload_sanitizer(engine):
+    """A sanitized module needs its runtime in the interpreter from the start."""
+    with open(engine, 'rb') as module:
+        if b'libasan.so' not in module.read():
+            return
+    libraries = [subprocess.check_output(['g++', '-print-file-name=' + name], text=True).strip()
+                 for name in ('libasan.so', 'libubsan.so')]
+    os.environ['PORTICO_TEST_PRELOAD'] = ':'.join(libraries)
+    os.environ.setdefault('ASAN_OPTIONS', 'detect_leaks=0:abort_on_error=1')
+    os.environ['PORTICO_TEST_SANITIZED'] = '1'
 
 
 def interpreters():
     return [name for name in os.environ.get('PORTICO_TEST_PYTHONS', '').split(os.pathsep) if name] or [sys.executable]
 
 
+ENGINE = find_engine()
+preload_sanitizer(ENGINE)
+
+
 @pytest.fixture(scope='session')
 def engine():
-    return find_engine()
+    return ENGINE
 
 
 @pytest.fixture(scope='session', params=interpreters())

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-COUNT = int(os.environ.get('PORTICO_TEST_REQUESTS', '100000'))
+COUNT = int(os.environ.get('PORTICO_TEST_REQUESTS', '20000'))
 WAYS = ['/hello', '/late_start', '/closing', '/writes', '/environ?x=1', '/replaced', '/chunks?5', '/never_started', '/listed?9000',
         '/raises', '/iteration_fails', '/text_item', '/second_call', '/sized?5:8', '/sized?5:2', '/file_memory', '/file_plain',
         '/print_errors', '/mutate', '/exc_info_kept']
@@ -24,7 +24,7 @@ def round_of(site, count):
 def test_memory_stays_level(make_site):
     site = make_site(cells=64, stderr=open(os.devnull, 'w')).start()
     site.fork()
-    round_of(site, COUNT // 5)
+    round_of(site, 4000)
     before = memory(site)
     round_of(site, COUNT)
     site.ask(target='/seen_by?closing')
