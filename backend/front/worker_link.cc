@@ -81,7 +81,7 @@ WorkerLink::Outcome WorkerLink::read_once() {
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;
-  message.msg_controllen = sizeof control.bytes;
+  message.msg_controllen = CMSG_LEN(sizeof(int));  // room for one: the kernel closes what is more
   const ssize_t got = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0 && errno == EINTR) return Outcome::again;
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::wait;
