@@ -1,5 +1,4 @@
-#include "backend/host/engine_blob.h"
-
+// The module and loader.py as bytes of the executable; backend/host/engine_blob.cc hands them out.
 asm(".pushsection .rodata\n"
     ".balign 16\n"
     "portico_engine_begin:\n"
@@ -17,25 +16,3 @@ asm(".pushsection .rodata\n"
     ".global portico_loader_begin\n"
     ".global portico_loader_end\n"
     ".popsection\n");
-
-extern "C" {
-extern const char portico_engine_begin[];
-extern const char portico_engine_end[];
-extern const char portico_loader_begin[];
-extern const char portico_loader_end[];
-}
-
-namespace portico::backend {
-namespace {
-
-std::string_view between(const char* begin, const char* end) {
-  return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-}  // namespace
-
-std::string_view engine_image() { return between(portico_engine_begin, portico_engine_end); }
-
-std::string_view boot_source() { return between(portico_loader_begin, portico_loader_end); }
-
-}  // namespace portico::backend

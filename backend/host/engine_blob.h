@@ -1,5 +1,5 @@
 // The engine inside the executable: the extension module's bytes, and the program text that an
-// interpreter starts with. Filled in by backend/engine/engine_blob.cc at build time; immutable; any
+// interpreter starts with. Laid in by backend/engine/engine_blob.cc at build time; immutable; any
 // thread.
 #pragma once
 

@@ -1,0 +1,1 @@
+"""The applications of apps.py, by what they are about."""
