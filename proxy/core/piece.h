@@ -42,7 +42,8 @@ struct PipeReturn {
 };
 using PipeLease = std::unique_ptr<Pipe, PipeReturn>;
 
-/// A pipe from the thread's store, or a new one; null when there are no descriptors.
+/// A pipe from the thread's store, or a new one; null when the thread has its share of them, or
+/// there are no descriptors.
 PipeLease lease_pipe();
 
 /// All `pipe->held` bytes that were spliced into a pipe; sent by splice.

@@ -33,7 +33,8 @@ class Transport {
   virtual void attach(core::Active* owner) = 0;
 
   /// What has arrived, at most `room` bytes, or wait; end when the peer has sent its last byte.
-  /// After a short read the next call may say wait without asking the kernel.
+  /// After a short read the next call may say wait without asking the kernel. A pipe is handed out
+  /// where much arrives and room is at least 128 KiB: offer less for a reader that is slow.
   virtual Arrival read(std::size_t room, Splice splice = Splice::refused) = 0;
 
   /// Queues a piece behind those not yet sent. Nothing goes out before flush().
