@@ -91,12 +91,14 @@ std::optional<Message> message_of(std::string_view bytes, std::vector<Fd> fds) {
 
 std::vector<Fd> duplicates(std::span<const int> fds) {
   std::vector<Fd> copies;
+  copies.reserve(fds.size());
   for (const int fd : fds) copies.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
   return copies;
 }
 
 std::vector<int> numbers(const std::vector<Fd>& fds) {
   std::vector<int> out;
+  out.reserve(fds.size());
   for (const Fd& fd : fds) out.push_back(fd.get());
   return out;
 }

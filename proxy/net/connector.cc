@@ -105,7 +105,7 @@ core::Result<std::unique_ptr<Transport>> Connector::take() {
   watch_.close();
   deadline_.clear();
   return std::unique_ptr<Transport>(
-      std::make_unique<SocketTransport>(owner_.loop(), std::move(fd_)));
+      std::make_unique<SocketTransport>(owner_.loop(), std::move(fd_), FirstWord::ours));
 }
 
 // Where nobody listens on a local port of the ephemeral range, the kernel may choose that very port

@@ -33,8 +33,10 @@ Error receive_error(int os) {
 
 }  // namespace
 
-SocketTransport::SocketTransport(core::Loop& loop, core::Fd fd)
-    : fd_(std::move(fd)), watch_(loop, *this) {
+SocketTransport::SocketTransport(core::Loop& loop, core::Fd fd, FirstWord first)
+    : fd_(std::move(fd)),
+      reading_(first == FirstWord::ours ? Reading::drained : Reading::unknown),
+      watch_(loop, *this) {
   watch_.open(fd_.get());
 }
 

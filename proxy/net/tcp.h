@@ -19,11 +19,14 @@
 
 namespace portico::net {
 
+/// Who speaks first on a new connection: the peer, as a client does, whose bytes may be there
+/// already; or we, as to an endpoint, and then the first read waits for an event.
+enum class FirstWord : bool { peers, ours };
+
 class SocketTransport final : public Transport, private core::ReadyListener {
  public:
-  /// fd  a connected, non-blocking stream socket. The first read() asks the kernel at once: a
-  ///     client that was just accepted has often sent its request already.
-  SocketTransport(core::Loop& loop, core::Fd fd);
+  /// fd  a connected, non-blocking stream socket
+  SocketTransport(core::Loop& loop, core::Fd fd, FirstWord first = FirstWord::peers);
 
   void attach(core::Active* owner) override;
   Arrival read(std::size_t room, Splice splice = Splice::refused) override;
@@ -42,7 +45,8 @@ class SocketTransport final : public Transport, private core::ReadyListener {
  private:
   /// What is known of the socket's receiving side.
   enum class Reading : std::uint8_t {
-    unknown,  // at first, and after a read that filled its room: the next read() asks
+    unknown,  // at first (FirstWord::peers), and after a read that filled its room: the next read()
+              // asks
     told,     // an event came and read() has not answered it yet
     drained,  // a short read or EAGAIN: nothing to ask before the next event
     ended,    // the peer's end was read

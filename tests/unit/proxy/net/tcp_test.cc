@@ -80,6 +80,20 @@ TEST_CASE("tcp: the first read asks at once, without an event") {
   CHECK(f.near.read(100).flow == Flow::wait);
 }
 
+TEST_CASE("tcp: where the first word is ours, reading waits for an event") {
+  auto [near, far] = tests::tcp_pair();
+  core::Loop loop;
+  SocketTransport transport(loop, std::move(near), FirstWord::ours);
+  Agent owner(loop, [&] { loop.stop(); });
+  transport.attach(&owner);
+  syscalls = {};
+  CHECK(transport.read(100).flow == Flow::wait);
+  CHECK(syscalls.recv == 0);
+  REQUIRE(::write(far.get(), "banner", 6) == 6);
+  REQUIRE(run_loop(loop));
+  CHECK(text(transport.read(100)) == "banner");
+}
+
 TEST_CASE("tcp: one recv a readable event, one sendmsg a head and its body, one epoll_ctl in all") {
   int rounds = 0;
   Fixture* fixture = nullptr;
