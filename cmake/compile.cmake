@@ -1,3 +1,10 @@
+# ccache where it is installed: a clone elsewhere finds what another one has compiled.
+find_program(PORTICO_CCACHE ccache)
+if(PORTICO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${PORTICO_CCACHE})
+endif()
+
 # Warnings, hardening and sanitizers, as one interface target that every target of ours links.
 add_library(portico_options INTERFACE)
 target_include_directories(portico_options INTERFACE ${CMAKE_SOURCE_DIR})
