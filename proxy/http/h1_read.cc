@@ -1,7 +1,5 @@
 #include "proxy/http/h1_read.h"
 
-#include <utility>
-
 #include "proxy/core/text.h"
 #include "proxy/http/field_lines.h"
 #include "proxy/http/framing.h"
@@ -100,7 +98,7 @@ Progress RequestReader::feed(core::Slice& input, RequestHead& head) {
   if (!skip_lead(input)) return fail(Fault::bad_request_line);
   core::Slice bytes;
   const Found found = gatherer_.feed(input, limits_.header_bytes, bytes);
-  if (found == Found::whole) return complete(std::move(bytes), head);
+  if (found == Found::whole) return complete(bytes, head);
   const std::string_view partial = gatherer_.partial();
   if (found == Found::more && line_judged_) return Progress::more;
   line_judged_ = partial.find('\n') != std::string_view::npos;
@@ -131,7 +129,7 @@ bool RequestReader::skip_lead(core::Slice& input) {
   return true;
 }
 
-Progress RequestReader::complete(core::Slice bytes, RequestHead& head) {
+Progress RequestReader::complete(const core::Slice& bytes, RequestHead& head) {
   const std::string_view line = first_line(bytes.view());
   head.fields.keep(bytes);
   Fault fault = parse_request_line(line, limits_, head);
@@ -153,7 +151,7 @@ Progress RequestReader::fail(Fault fault) {
 Progress ResponseReader::feed(core::Slice& input, std::string_view method, ReceivedHead& received) {
   core::Slice bytes;
   const Found found = gatherer_.feed(input, limits_.header_bytes, bytes);
-  if (found == Found::whole) return complete(std::move(bytes), method, received);
+  if (found == Found::whole) return complete(bytes, method, received);
   const std::string_view partial = gatherer_.partial();
   if (found == Found::more && line_judged_) return Progress::more;
   line_judged_ = partial.find('\n') != std::string_view::npos;
@@ -161,7 +159,7 @@ Progress ResponseReader::feed(core::Slice& input, std::string_view method, Recei
   return fault == Fault::none ? Progress::more : fail(fault);
 }
 
-Progress ResponseReader::complete(core::Slice bytes, std::string_view method,
+Progress ResponseReader::complete(const core::Slice& bytes, std::string_view method,
                                   ReceivedHead& received) {
   received = {};
   Headers& fields = received.head.fields;

@@ -49,7 +49,7 @@ class RequestReader {
   enum class Lead : std::uint8_t { may_come, carriage_return, over };
 
   bool skip_lead(core::Slice& input);
-  Progress complete(core::Slice bytes, RequestHead& head);
+  Progress complete(const core::Slice& bytes, RequestHead& head);
   Progress fail(core::Fault fault);
 
   ReadLimits limits_;
@@ -83,7 +83,7 @@ class ResponseReader {
   const core::Error& error() const { return error_; }
 
  private:
-  Progress complete(core::Slice bytes, std::string_view method, ReceivedHead& received);
+  Progress complete(const core::Slice& bytes, std::string_view method, ReceivedHead& received);
   Progress fail(core::Fault fault);
 
   ReadLimits limits_;
