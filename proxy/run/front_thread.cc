@@ -1,6 +1,9 @@
 #include "proxy/run/front_thread.h"
 
+#include <pthread.h>
+
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "proxy/route/pools.h"
@@ -46,6 +49,7 @@ void FrontThread::drain(core::Duration time) {
 }
 
 void FrontThread::run() {
+  ::pthread_setname_np(::pthread_self(), ("front " + std::to_string(loop_.index())).c_str());
   setup_.applications.attach(loop_);
   serve();
   setup_.applications.detach(loop_);

@@ -81,6 +81,13 @@ std::optional<Verb> verb_of(std::string_view word) {
   return std::nullopt;
 }
 
+std::vector<std::string_view> all_verb_names() {
+  std::vector<std::string_view> names(verb_names.size());
+  std::transform(verb_names.begin(), verb_names.end(), names.begin(),
+                 [](const VerbName& each) { return each.name; });
+  return names;
+}
+
 bool asks_for_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
@@ -119,8 +126,7 @@ class Reader {
       options_.verb = *verb;
       return;
     }
-    std::vector<std::string_view> names;
-    for (const VerbName& each : verb_names) names.push_back(each.name);
+    const auto names = all_verb_names();
     problem_ = "there is no command " + quoted(word) + did_you_mean(word, names) +
                "; the commands are " + conf::listed(names);
   }
