@@ -140,7 +140,7 @@ class Haproxy(Program):
         config.write_text(f'''
 global
   nbthread 1
-  maxconn 10000
+  maxconn 4000
 defaults
   mode http
   timeout connect 5s

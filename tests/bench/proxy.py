@@ -48,10 +48,12 @@ def measure(peer, scenario, seconds):
 
 def run(arguments, folder):
     origin = peers.Origin(folder)
-    started = [peer(folder, origin.port) for name, peer in peers.PROXIES.items()
-               if not arguments.only or name in arguments.only.split(',')]
+    started = []
     results = {}
     try:
+        for name, peer in peers.PROXIES.items():
+            if not arguments.only or name in arguments.only.split(','):
+                started.append(peer(folder, origin.port))
         for peer in started:
             peer.wait_until_answers('/1k')
         memory = {peer.name: pss_bytes(peer.pid) for peer in started}
