@@ -1,5 +1,7 @@
 #include "backend/engine/answer.h"
 
+#include <time.h>
+
 #include <algorithm>
 
 #include "backend/engine/report.h"
@@ -14,8 +16,31 @@ constexpr std::size_t kept_bytes = std::size_t{128} * 1024;
 
 }  // namespace
 
+/// One thread at a time. An application may call write() in threads of its own, and sending gives
+/// up the GIL, so frames could mix. Under the GIL a plain flag will do; who finds it set (which is
+/// rare) looks again each millisecond.
+class Answer::Turn {
+ public:
+  explicit Turn(bool& busy) : busy_(busy) {
+    while (busy_) {
+      PyThreadState* state = PyEval_SaveThread();
+      timespec pause{0, 1000000};
+      ::nanosleep(&pause, nullptr);
+      PyEval_RestoreThread(state);
+    }
+    busy_ = true;
+  }
+  ~Turn() { busy_ = false; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  bool& busy_;
+};
+
 void Answer::begin(const record::Record& record, record::Cells cells, Outbox& outbox,
                    Flusher& flusher) {
+  ++requests_;
   record_ = &record;
   outbox_ = &outbox;
   flusher_ = &flusher;
@@ -69,9 +94,12 @@ bool Answer::write(PyObject* data) {
     raise(PyExc_AssertionError, "write() was called without a valid start_response");
     return false;
   }
+  std::uint32_t request = requests_;
+  Turn turn(busy_);
+  if (request != requests_) return raise(PyExc_RuntimeError, "the request has ended") != nullptr;
   if (stage_ < Stage::opened) open_body();
-  if (wanted()) add(bytes_of(data));
-  pass_on(Pace::now);
+  if (wanted()) put(bytes_of(data));
+  hand_on(Pace::now);
   return true;
 }
 
@@ -98,7 +126,7 @@ void Answer::open_body() {
                                 (bodiless() ? record::head_no_body : 0));
   if (writer_.finish_head(flags, facts_.content_length)) return;
   report(record_, "the response head is too large");
-  fail(record::AbortReason::bad_response);
+  abort(record::AbortReason::bad_response);
 }
 
 /// Cuts to what the length allows; says so once.
@@ -111,6 +139,11 @@ std::string_view Answer::fitting(std::string_view bytes) {
 }
 
 bool Answer::add(std::string_view bytes) {
+  Turn turn(busy_);
+  return put(bytes);
+}
+
+bool Answer::put(std::string_view bytes) {
   if (stage_ < Stage::opened) open_body();
   if (bodiless() || ended()) return false;
   std::string_view part = fitting(bytes);
@@ -138,18 +171,28 @@ bool Answer::add_large(std::string_view bytes) {
 }
 
 void Answer::add_file(int descriptor, std::uint64_t offset, std::uint64_t length) {
+  Turn turn(busy_);
+  put_file(descriptor, offset, length);
+}
+
+void Answer::put_file(int descriptor, std::uint64_t offset, std::uint64_t length) {
   if (stage_ < Stage::opened) open_body();
   if (bodiless() || ended()) return;
   length = std::min(length, room());
   if (length == 0) return;
   sent_ += length;
-  pass_on(Pace::soon);
+  hand_on(Pace::soon);
   writer_.file(offset, length);
   outbox_->send_with_descriptor(out_.view(), descriptor);
   out_.clear();
 }
 
 void Answer::pass_on(Pace pace) {
+  Turn turn(busy_);
+  hand_on(pace);
+}
+
+void Answer::hand_on(Pace pace) {
   if (ended()) return;
   if (!out_.empty()) {
     stage_ = Stage::begun;
@@ -161,11 +204,12 @@ void Answer::pass_on(Pace pace) {
 }
 
 void Answer::finish() {
+  Turn turn(busy_);
   if (stage_ < Stage::opened) open_body();
   if (ended()) return;
   if (facts_.length_known && !bodiless() && sent_ < facts_.content_length) {
     report(record_, "the application gave less than its Content-Length");
-    fail(record::AbortReason::short_body);
+    abort(record::AbortReason::short_body);
     return;
   }
   writer_.end();
@@ -173,6 +217,11 @@ void Answer::finish() {
 }
 
 void Answer::fail(record::AbortReason reason) {
+  Turn turn(busy_);
+  abort(reason);
+}
+
+void Answer::abort(record::AbortReason reason) {
   if (ended()) return;
   if (!begun()) out_.clear();
   writer_.abort(reason);

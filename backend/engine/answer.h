@@ -74,8 +74,14 @@ class Answer {
     ended,    ///< end or abort has been handed on
   };
 
+  class Turn;
+
   bool restart(PyObject* exc_info);
   void open_body();
+  bool put(std::string_view bytes);
+  void put_file(int descriptor, std::uint64_t offset, std::uint64_t length);
+  void hand_on(Pace pace);
+  void abort(record::AbortReason reason);
   bool add_large(std::string_view bytes);
   std::string_view fitting(std::string_view bytes);
   void end(Pace pace);
@@ -92,6 +98,8 @@ class Answer {
   bool head_only_ = false;
   bool may_gather_ = false;
   bool warned_ = false;
+  bool busy_ = false;  ///< see Turn
+  std::uint32_t requests_ = 0;
 };
 
 }  // namespace portico::engine
