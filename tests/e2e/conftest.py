@@ -11,15 +11,13 @@ from endpoint import Endpoint, RawEndpoint
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Lets fixtures know whether their test failed: request.node.failed"""
+    """Lets fixtures know whether their test, or one of their file, failed: request.node.failed"""
     outcome = yield
     if outcome.get_result().failed:
-        item.failed = True
+        item.failed = item.getparent(pytest.Module).failed = True
 
 
-@pytest.fixture
-def folder():
-    """An empty directory that every user may enter and read, as workers and front must."""
+def new_folder():
     path = pathlib.Path(tempfile.mkdtemp(prefix='portico-test-'))
     path.chmod(0o755)
     yield path
@@ -27,13 +25,23 @@ def folder():
 
 
 @pytest.fixture
-def doors(request, tmp_path):
-    """start(arguments, ...) -> Door that listens; ended with the test, shown when it fails."""
+def folder():
+    """An empty directory that every user may enter and read, as workers and front must."""
+    yield from new_folder()
+
+
+@pytest.fixture(scope='module')
+def lasting_folder():
+    """A `folder` for all tests of a file."""
+    yield from new_folder()
+
+
+def new_doors(node, place_of_all):
     assert binary().exists(), f'{binary()} is missing: build it, or set PORTICO_BIN'
     started = []
 
     def start(*arguments, listening=True, **more):
-        place = tmp_path / f'door{len(started)}'
+        place = place_of_all / f'door{len(started)}'
         place.mkdir()
         door = Door(arguments, place, **more)
         started.append(door)
@@ -46,10 +54,26 @@ def doors(request, tmp_path):
         for door in started:
             door.finish()
     finally:
-        if getattr(request.node, 'failed', False):
+        if getattr(node, 'failed', False):
             for door in started:
                 print(f'--- {door.process.args[1:]}: standard error\n{door.log()}')
                 print('--- standard output', *door.access_log(), sep='\n')
+
+
+@pytest.fixture
+def doors(request, tmp_path):
+    """start(arguments, ...) -> Door that listens; ended with the test, shown when it fails."""
+    yield from new_doors(request.node, tmp_path)
+
+
+def runner(doors, place):
+    def run(text, **more):
+        if not any(line.startswith('listen:') for line in text.splitlines()):
+            text = 'listen: ["127.0.0.1:0"]\n' + text
+        file = place / 'portico.yaml'
+        file.write_text(text)
+        return doors('run', file, **more)
+    return run
 
 
 @pytest.fixture
@@ -58,13 +82,15 @@ def portico(doors, tmp_path):
 
     The text needs no `listen:`; without one it listens on a free port of 127.0.0.1.
     """
-    def run(text, **more):
-        if not any(line.startswith('listen:') for line in text.splitlines()):
-            text = 'listen: ["127.0.0.1:0"]\n' + text
-        file = tmp_path / 'portico.yaml'
-        file.write_text(text)
-        return doors('run', file, **more)
-    return run
+    return runner(doors, tmp_path)
+
+
+@pytest.fixture(scope='module')
+def lasting_portico(request, tmp_path_factory):
+    """As `portico`, for a door that all tests of a file use: many small attacks, one start."""
+    place = tmp_path_factory.mktemp('doors')
+    for doors in new_doors(request.node, place):
+        yield runner(doors, place)
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ class Endpoint:
     def serve(self, connection):
         try:
             self.handle(connection)
-        except OSError:
+        except (OSError, EOFError):
             pass  # the other side left
         finally:
             with self.lock:
@@ -99,7 +99,10 @@ class RawEndpoint(Endpoint):
 
 
 def read_request(stream):
-    """One request with its body (Content-Length or chunked); None at the end of the stream."""
+    """One request with its body (Content-Length or chunked); None at the end of the stream.
+
+    EOFError when the stream ends within it.
+    """
     line = stream.readline()
     if not line:
         return None
@@ -108,8 +111,15 @@ def read_request(stream):
     if request.field('transfer-encoding') == 'chunked':
         request.body = read_chunks(stream)
     elif length := request.field('content-length'):
-        request.body = stream.read(int(length))
+        request.body = read_exactly(stream, int(length))
     return request
+
+
+def read_exactly(stream, count):
+    data = stream.read(count)
+    if len(data) < count:
+        raise EOFError(f'{count - len(data)} bytes of the body are missing')
+    return data
 
 
 def read_fields(stream):
@@ -122,8 +132,15 @@ def read_fields(stream):
 
 def read_chunks(stream):
     body = b''
-    while size := int(stream.readline().split(b';')[0], 16):
-        body += stream.read(size)
-        stream.readline()
+    while size := int(read_line(stream).split(b';')[0], 16):
+        body += read_exactly(stream, size)
+        read_exactly(stream, 2)
     read_fields(stream)
     return body
+
+
+def read_line(stream):
+    line = stream.readline()
+    if not line.endswith(b'\n'):
+        raise EOFError('the stream ended inside a line')
+    return line
