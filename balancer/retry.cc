@@ -5,8 +5,9 @@ namespace portico::balancer {
 Retry may_retry(const Attempt& attempt) {
   if (attempt.client_got || !attempt.body_intact) return Retry::never;
   if (attempt.reached == Reached::nothing) return Retry::freely;
-  const bool lost_race = attempt.reached == Reached::connection && attempt.closed && attempt.reused;
-  return lost_race && attempt.idempotent && attempt.resent == 0 ? Retry::budgeted : Retry::never;
+  const bool unanswered = attempt.reached == Reached::connection && attempt.closed;
+  if (!unanswered || !attempt.idempotent || attempt.resent > 0) return Retry::never;
+  return attempt.reused ? Retry::budgeted : Retry::if_gone;
 }
 
 void RetryBudget::request() {

@@ -4,8 +4,11 @@
 // §9.3.1 (a kept connection may close at any moment). The next candidate is asked when the request
 // was never begun (its claim was revoked, the connect failed), or when its method is idempotent
 // and a reused connection closed before any byte of the answer; never otherwise, and never once a
-// byte of an answer went to the client. What was perhaps begun is sent again once at most, and
-// within a budget: retries must not multiply the load of endpoints that are already ill.
+// byte of an answer went to the client. A fresh connection that closes is no accident of reuse: it
+// may be that very request which makes the endpoint close. Only if a new connect to it fails has
+// it died, as a worker dies that has claimed a record, and an idempotent request goes on. What was
+// perhaps begun is sent again once at most, and within a budget: retries must not multiply the load
+// of endpoints that are already ill.
 #pragma once
 
 #include <atomic>
@@ -35,6 +38,7 @@ enum class Retry : std::uint8_t {
   never,
   freely,    ///< it was not begun: another endpoint costs nothing
   budgeted,  ///< it may have been begun: only if RetryBudget::take() agrees
+  if_gone,   ///< likewise, and only if a new connect to the same endpoint fails
 };
 
 Retry may_retry(const Attempt& attempt);

@@ -7,8 +7,8 @@
 namespace portico::client {
 namespace {
 
-// What is asked of a source at a time.
-constexpr std::size_t piece_bytes = 64 * 1024;
+// What is asked of a source at a time: as much as one splice moves.
+constexpr std::size_t piece_bytes = 256 * 1024;
 
 // Rounds of pulling and sending before others get their turn: with a fast client and a fast
 // endpoint there is always more.

@@ -38,7 +38,7 @@ void EndpointProbe::consider(Urgency urgency) {
   if (state_ != State::resting || endpoint_->addresses()->empty()) return;
   if (urgency == Urgency::when_due && loop().now() < next_) return;
   begin();
-  advance();
+  wake();
 }
 
 void EndpointProbe::begin() {

@@ -1,9 +1,7 @@
 #include "proxy/route/forward_task.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "proxy/client/connections.h"
 #include "proxy/core/log.h"
 #include "proxy/http/hop.h"
 #include "proxy/http/websocket.h"
@@ -14,14 +12,6 @@ namespace {
 
 using core::Error;
 using core::Fault;
-
-// Between two rounds over candidates that all refused but are not known to be down yet.
-constexpr core::Duration round_pause = std::chrono::milliseconds(100);
-
-bool failed_to_connect(Fault fault) {
-  return fault == Fault::connection_refused || fault == Fault::connection_failed ||
-         fault == Fault::connect_timeout;
-}
 
 bool closed(Fault fault) {
   return fault == Fault::endpoint_closed || fault == Fault::endpoint_reset;
@@ -85,113 +75,6 @@ bool ForwardTask::step() {
       return false;
   }
   return false;
-}
-
-bool ForwardTask::queue() {
-  if (to_.pool->capped() && !ticket_.admitted()) return enter_queue();
-  return choose();
-}
-
-bool ForwardTask::enter_queue() {
-  if (ticket_.waiting())
-    return timer_.due() ? fail({Fault::queue_timeout, 0, "waiting for a place at an endpoint"})
-                        : false;
-  if (to_.pool->recount(now()) == 0) return hold();
-  if (!ticket_.enter(to_.pool->admission())) return fail({Fault::queue_full, 0, "queueing"});
-  timer_.set_after(to_.timeouts.queue);
-  return true;
-}
-
-bool ForwardTask::choose() {
-  lease_ = candidates_.next(now());
-  if (!lease_ && resent_ > 0) {  // after a lost race: with a fresh connection to the same one
-    candidates_.restart();
-    lease_ = candidates_.next(now());
-  }
-  if (!lease_) return hold();
-  timer_.clear();
-  serve::Trace& trace = exchange_.trace();
-  trace.handed_over = now();
-  trace.upstream = lease_.endpoint().name();
-  ++trace.attempts;
-  if (!fresh_only_) stream_ = to_.pools.connections(loop()).reuse(endpoint());
-  return stream_ ? send() : dial();
-}
-
-bool ForwardTask::hold() {
-  if (hold_until_ == core::Time::max())
-    hold_until_ = now() + std::min(to_.timeouts.queue, to_.timeouts.connect);
-  if (now() >= hold_until_ || last_error_.fault == Fault::connect_timeout) return give_up_hold();
-  state_ = State::holding;
-  ticket_.leave();
-  if (to_.pool->recount(now()) == 0) return wait_for_return();
-  timer_.set(std::min(hold_until_, now() + round_pause));
-  return false;
-}
-
-// The ticket is admitted when an endpoint is usable again, at once if that has just happened.
-bool ForwardTask::wait_for_return() {
-  if (!ticket_.enter(to_.pool->admission())) return fail({Fault::queue_full, 0, "queueing"});
-  timer_.set(std::min(hold_until_, to_.pool->balancer().next_return(now())));
-  return ticket_.admitted();
-}
-
-bool ForwardTask::end_hold() {
-  const bool admitted = ticket_.admitted();
-  if (!admitted && !timer_.due()) return false;
-  if (!admitted && now() >= hold_until_) return give_up_hold();
-  if (!admitted || !to_.pool->capped()) ticket_.leave();
-  candidates_.restart();
-  state_ = State::queued;
-  return true;
-}
-
-bool ForwardTask::give_up_hold() {
-  if (last_error_.fault == Fault::connect_timeout) return fail(last_error_);
-  exchange_.trace().retry_after = to_.pool->retry_after();
-  const balancer::Pool& balancer = to_.pool->balancer();
-  bool named = true;
-  for (std::size_t member = 0; member < balancer.size(); ++member)
-    named &= balancer.endpoint(member).outage(now()) != balancer::Outage::name;
-  const Fault fault = named ? Fault::no_endpoint : Fault::name_unresolved;
-  return fail({fault, last_error_.os, "waiting for an endpoint to come back"});
-}
-
-// A name may have several addresses: tried one after the other, beginning with the one that worked
-// last, within one connect timeout.
-bool ForwardTask::dial() {
-  addresses_ = endpoint().addresses();
-  if (addresses_->empty()) return attempt_failed({Fault::connection_failed, 0, "connecting"});
-  addresses_left_ = addresses_->size();
-  address_ = endpoint().preferred() % addresses_left_;
-  connect_until_ = now() + to_.timeouts.connect;
-  state_ = State::connecting;
-  return dial_next();
-}
-
-bool ForwardTask::dial_next() {
-  --addresses_left_;
-  dial_ = to_.pools.dialer().dial(*this, (*addresses_)[address_], connect_until_ - now());
-  return true;
-}
-
-bool ForwardTask::connect() {
-  auto connected = dial_->take();
-  if (!connected) {
-    const Error error = connected.error();
-    dial_.reset();
-    const bool more = addresses_left_ > 0 && failed_to_connect(error.fault) &&
-                      error.fault != Fault::connect_timeout;
-    if (!more) return attempt_failed(error);
-    address_ = (address_ + 1) % addresses_->size();
-    return dial_next();
-  }
-  if (*connected == nullptr) return false;
-  dial_.reset();
-  endpoint().prefer(address_);
-  client::Connections& connections = to_.pools.connections(loop());
-  stream_ = connections.open(to_.pool->endpoint(lease_.member()), std::move(*connected));
-  return send();
 }
 
 bool ForwardTask::send() {
@@ -271,19 +154,27 @@ bool ForwardTask::relay() {
 
 bool ForwardTask::attempt_failed(const Error& error) {
   note_failure(error);
-  const bool again = may_repeat(error);
+  lost_ = {};
+  const balancer::Retry retry = may_repeat(error);
   last_error_ = error;
   stream_.reset();
+  if (retry == balancer::Retry::if_gone) return look_whether_gone();
   lease_ = {};
-  if (!again) return fail(error);
+  if (retry == balancer::Retry::never) return fail(error);
   state_ = State::queued;
   return true;
+}
+
+// connect() goes on: a connection means that the endpoint lives, and then this was its answer.
+bool ForwardTask::look_whether_gone() {
+  lost_ = last_error_;
+  return dial();
 }
 
 // What counts against an endpoint is in balancer/outlier.h.
 void ForwardTask::note_failure(const Error& error) {
   const bool fresh = stream_ && !stream_->facts().reused && !stream_->facts().answer_began;
-  if (!failed_to_connect(error.fault) && !(fresh && closed(error.fault))) return;
+  if (!failed_to_connect(error) && !(fresh && closed(error.fault))) return;
   balancer::Endpoint& state = lease_.endpoint();
   const bool was_usable = state.usable(now());
   state.failed(now(), to_.pool->balancer().outlier_rule());
@@ -294,13 +185,23 @@ void ForwardTask::note_failure(const Error& error) {
                                       core::describe(error) + ")");
 }
 
-bool ForwardTask::may_repeat(const Error& error) {
-  if (core::fault_info(error.fault).side != core::Side::endpoint) return false;
+balancer::Retry ForwardTask::may_repeat(const Error& error) {
+  using balancer::Retry;
+  if (core::fault_info(error.fault).side != core::Side::endpoint) return Retry::never;
+  const Retry retry = balancer::may_retry(facts_of_attempt(error));
+  if (retry == Retry::never || retry == Retry::freely) return retry;
+  if (!to_.pool->balancer().retry_budget().take()) return Retry::never;
+  fresh_only_ = may_return_ = true;
+  ++resent_;
+  return retry;
+}
+
+balancer::Attempt ForwardTask::facts_of_attempt(const Error& error) const {
+  using balancer::Reached;
   balancer::Attempt attempt;
   if (stream_) {
     const client::Stream::Facts facts = stream_->facts();
-    attempt.reached =
-        facts.answer_began ? balancer::Reached::answer : balancer::Reached::connection;
+    attempt.reached = facts.answer_began ? Reached::answer : Reached::connection;
     attempt.reused = facts.reused;
     attempt.body_intact = !facts.body_taken;
   }
@@ -308,12 +209,7 @@ bool ForwardTask::may_repeat(const Error& error) {
   attempt.idempotent = http::idempotent(exchange_.request().method);
   attempt.client_got = client_got_;
   attempt.resent = resent_;
-  const balancer::Retry retry = balancer::may_retry(attempt);
-  if (retry != balancer::Retry::budgeted) return retry == balancer::Retry::freely;
-  if (!to_.pool->balancer().retry_budget().take()) return false;
-  fresh_only_ = true;
-  ++resent_;
-  return true;
+  return attempt;
 }
 
 // Gives everything back before the exchange hears of it.

@@ -48,6 +48,8 @@ class ForwardTask final : public serve::Task, public core::Active {
 
   bool prepare();
   bool step();
+
+  // queued, holding, connecting (forward_task_queue.cc)
   bool queue();
   bool enter_queue();
   bool choose();
@@ -58,15 +60,22 @@ class ForwardTask final : public serve::Task, public core::Active {
   bool dial();
   bool dial_next();
   bool connect();
+  static bool failed_to_connect(const core::Error& error);
+
+  // sending, awaiting_head, relaying
   bool send();
   bool ask();
   bool inform();
   bool answer();
   bool tunnel();
   bool relay();
+
+  // the end of an attempt
   bool attempt_failed(const core::Error& error);
   void note_failure(const core::Error& error);
-  bool may_repeat(const core::Error& error);
+  bool look_whether_gone();
+  balancer::Retry may_repeat(const core::Error& error);
+  balancer::Attempt facts_of_attempt(const core::Error& error) const;
   bool fail(const core::Error& error);
 
   core::Time now() const { return loop().now(); }
@@ -75,13 +84,15 @@ class ForwardTask final : public serve::Task, public core::Active {
   serve::Exchange& exchange_;
   const ForwardTo& to_;
   State state_ = State::queued;
-  std::string target_;  // where path and query are not one text already
+  std::string target_;           // where path and query are not one text already
   bool upgrade_ = false;         // the client asks for a WebSocket, properly
   bool takes_trailers_ = false;  // the client does
   bool client_got_ = false;      // a 1xx went to the client
   bool fresh_only_ = false;      // a kept connection has failed this request already
+  bool may_return_ = false;      // to the same endpoint, where there is no other
   unsigned resent_ = 0;
   core::Error last_error_;  // of the latest attempt
+  core::Error lost_;        // of a fresh connection, while it is looked whether its endpoint lives
   core::Time hold_until_ = core::Time::max();
   core::Time connect_until_{};
 

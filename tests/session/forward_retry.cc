@@ -115,13 +115,38 @@ TEST_CASE("retry: idempotent methods with a body only if nothing of it was taken
   CHECK(status_of(late.take_sent()) == "200");
 }
 
-TEST_CASE("retry: a fresh connection that closes without an answer is 502, for GET too") {
+TEST_CASE(
+    "retry: a fresh connection that a living endpoint closes unanswered is 502, for GET too") {
   ForwardBench bench(two());
   MemoryPeer& client = bench.client(ForwardBench::get);
   close_unanswered(bench);
   CHECK(status_of(client.take_sent()) == "502");
   CHECK(bench.fault() == Fault::endpoint_closed);
+  CHECK(bench.endpoint(first_address).last().sent().empty());  // only looked at
   CHECK(bench.endpoint(second_address).dials == 0);
+}
+
+TEST_CASE("retry: if its endpoint has died, GET goes on and POST does not") {
+  for (const std::string_view request : {ForwardBench::get, post}) {
+    ForwardBench bench(two());
+    MemoryPeer& client = bench.client(request);
+    bench.endpoint(first_address).manner = Manner::refuses;
+    close_unanswered(bench);
+    if (request == ForwardBench::get) bench.answer(ForwardBench::fine, second_address);
+    CHECK(status_of(client.take_sent()) == (request == ForwardBench::get ? "200" : "502"));
+    CHECK(bench.endpoint(second_address).dials == (request == ForwardBench::get ? 1 : 0));
+  }
+}
+
+TEST_CASE("retry: a request on which two endpoints died is not given to a third") {
+  ForwardBench bench(pool_of({first_address, second_address, "10.0.0.3:80"}));
+  MemoryPeer& client = bench.client(ForwardBench::get);
+  for (const std::string_view address : {first_address, second_address}) {
+    bench.endpoint(address).manner = Manner::refuses;
+    close_unanswered(bench, address);
+  }
+  CHECK(status_of(client.take_sent()) == "502");
+  CHECK(bench.endpoint("10.0.0.3:80").dials == 0);
 }
 
 TEST_CASE("retry: after the first byte of an answer never") {

@@ -30,7 +30,8 @@ TEST_CASE("retry: all combinations of facts follow the rule") {
       attempt.client_got = bits & 16;
       attempt.resent = bits & 32 ? 1 : 0;
       CAPTURE(bits, static_cast<int>(reached));
-      CHECK((may_retry(attempt) != Retry::never) == by_the_book(attempt));
+      const Retry retry = may_retry(attempt);
+      CHECK((retry == Retry::freely || retry == Retry::budgeted) == by_the_book(attempt));
     }
   }
 }
@@ -40,6 +41,19 @@ TEST_CASE("retry: what was not begun costs no budget, what may have been does") 
   CHECK(may_retry(attempt) == Retry::freely);
   attempt = {Reached::connection, true, true, true, true, false, 0};
   CHECK(may_retry(attempt) == Retry::budgeted);
+}
+
+TEST_CASE("retry: what a fresh connection lost goes on only if the endpoint is gone, once") {
+  Attempt attempt{Reached::connection, true, false, true, true, false, 0};
+  CHECK(may_retry(attempt) == Retry::if_gone);
+  attempt.resent = 1;
+  CHECK(may_retry(attempt) == Retry::never);
+  attempt = {Reached::connection, true, false, false, true, false, 0};  // POST
+  CHECK(may_retry(attempt) == Retry::never);
+  attempt = {Reached::answer, true, false, true, true, false, 0};
+  CHECK(may_retry(attempt) == Retry::never);
+  attempt = {Reached::connection, false, false, true, true, false, 0};  // a timeout
+  CHECK(may_retry(attempt) == Retry::never);
 }
 
 TEST_CASE("retry budget: the reserve, then one for five requests") {
