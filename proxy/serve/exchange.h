@@ -49,8 +49,8 @@ struct Trace {
 
 /// Facts of the connection that the request came by. They live as long as the session.
 struct Connection {
-  net::Address client;  ///< the peer of the socket
-  net::Address local;
+  net::Address client;        ///< the peer of the socket
+  net::Address local;         ///< as the listener is bound
   bool secure = false;        ///< TLS with the client
   std::string_view listener;  ///< as it stands in the configuration
 };

@@ -17,9 +17,7 @@ namespace {
 
 // The most of a body of unknown length that is looked at before its head goes out: a page that is
 // complete by then gets a Content-Length.
-constexpr std::uint64_t look_bytes = core::block_bytes;
-// One pull's room: as much as one splice through a pipe moves.
-constexpr std::size_t pull_bytes = 256 * 1024;
+constexpr std::size_t look_bytes = core::block_bytes;
 // Most heads fit; a larger one makes its buffer grow.
 constexpr std::size_t head_bytes = 512;
 // Some twenty chunk heads.
@@ -54,7 +52,7 @@ Flow H1Answer::decide(const http::RequestHead& request, core::Active& reader) {
 
 Flow H1Answer::gather(core::Active& reader) {
   while (early_bytes_ < look_bytes) {
-    Pull pulled = body_->pull(pull_bytes, reader);
+    Pull pulled = body_->pull(look_bytes, reader);
     if (pulled.flow == Flow::wait) return Flow::wait;
     if (pulled.flow == Flow::fail) return cut(pulled.error);
     if (pulled.flow == Flow::end) {
@@ -91,8 +89,8 @@ Flow H1Answer::send_head(net::Transport& out, http::Connection connection, http:
   return Flow::data;
 }
 
-Flow H1Answer::send_more(net::Transport& out, core::Active& reader) {
-  Pull pulled = body_->pull(pull_bytes, reader);
+Flow H1Answer::send_more(net::Transport& out, std::size_t room, core::Active& reader) {
+  Pull pulled = body_->pull(room, reader);
   switch (pulled.flow) {
     case Flow::wait:
       return Flow::wait;

@@ -21,6 +21,9 @@ namespace portico::serve {
 
 class H1Answer {
  public:
+  /// One pull's room: as much as one splice through a pipe moves.
+  static constexpr std::size_t pull_bytes = 256 * 1024;
+
   /// awaited: no answer yet. framing: the head is here, its body is looked at. ready: the framing
   /// is known. sending: the head is queued. complete: everything is queued. cut: it cannot be
   /// completed, see error().
@@ -43,9 +46,9 @@ class H1Answer {
   core::Flow decide(const http::RequestHead& request, core::Active& reader);
   /// State::ready: queues the head and what was looked at. fail: the head cannot be written.
   core::Flow send_head(net::Transport& out, http::Connection connection, http::Version version);
-  /// State::sending: queues one more piece. data: there may be more at once; wait: `reader` is
-  /// woken; end: complete; fail: cut.
-  core::Flow send_more(net::Transport& out, core::Active& reader);
+  /// State::sending: queues one more piece, of at most `room` bytes. data: there may be more at
+  /// once; wait: `reader` is woken; end: complete; fail: cut.
+  core::Flow send_more(net::Transport& out, std::size_t room, core::Active& reader);
 
   /// The client takes trailers: they are sent when the framing is chunked.
   void allow_trailers() { trailers_allowed_ = true; }

@@ -54,9 +54,8 @@ H1Session::H1Session(Server& server, std::unique_ptr<net::Transport> transport,
 }
 
 H1Session::~H1Session() {
-  if (exchange_ == nullptr) return;
-  exchange_->blame({Fault::shutting_down, 0, "serving the request"});
-  end_exchange();
+  if (state_ == State::closed) return;
+  lose({Fault::shutting_down, 0, "serving the request"});
 }
 
 void H1Session::drain() {
@@ -219,6 +218,7 @@ H1Session::Step H1Session::lose(const Error& error) {
 }
 
 H1Session::Step H1Session::finish() {
+  hold(0);
   end_exchange();
   exchange_.reset();
   state_ = State::closed;

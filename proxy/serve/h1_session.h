@@ -76,7 +76,8 @@ class H1Session final : public Session {
   bool keeps_connection();
   http::Connection connection_field() const;
   void dress(http::ResponseHead& head);
-  std::uint64_t room_to_fill() const;
+  bool fills_in_small_steps() const;
+  void hold(std::uint64_t bytes);
 
   // draining_body, tunnel
   Step drain_body();
@@ -111,6 +112,7 @@ class H1Session final : public Session {
   std::unique_ptr<H1Exchange> exchange_;
   std::unique_ptr<Tunnel> tunnel_;
   Pace sending_;
+  std::uint64_t held_ = 0;    // bytes that wait for a client that does not read
   core::Time since_;          // this state began, or something last moved in it
   core::Duration idle_wait_;  // of the latest exchange's route
   core::Duration header_wait_;

@@ -15,9 +15,8 @@ using core::Flow;
 
 namespace {
 
-// A client that lets the kernel's buffer fill gets its answer in small steps: thousands of slow
-// ones shall not hold 64 KiB each.
-constexpr std::uint64_t slow_client_bytes = 16 * 1024;
+// The step for clients that read slowly: thousands of them shall not hold 64 KiB each.
+constexpr std::size_t small_step = 16 * 1024;
 
 }  // namespace
 
@@ -123,14 +122,20 @@ void H1Session::dress(http::ResponseHead& head) {
 
 H1Session::Step H1Session::send_body() {
   H1Answer& answer = exchange_->answer();
+  const bool small = fills_in_small_steps();
+  const std::size_t room = small ? small_step : H1Answer::pull_bytes;
+  const std::uint64_t enough = small ? small_step : net::Transport::low_water;
   Flow pulled = Flow::data;
-  while (pulled == Flow::data && transport_->unsent() < room_to_fill())
-    pulled = answer.send_more(*transport_, *this);
+  while (pulled == Flow::data && transport_->unsent() < enough)
+    pulled = answer.send_more(*transport_, room, *this);
   return pulled == Flow::fail ? answer_failed() : push_out(pulled);
 }
 
-std::uint64_t H1Session::room_to_fill() const {
-  return sending_.waiting() ? slow_client_bytes : net::Transport::low_water;
+// This client has let the kernel's buffer fill, or too many others have.
+bool H1Session::fills_in_small_steps() const { return sending_.waiting() || server_.holds_much(); }
+
+void H1Session::hold(std::uint64_t bytes) {
+  if (bytes != held_) server_.hold(bytes, std::exchange(held_, bytes));
 }
 
 H1Session::Step H1Session::push_out(Flow pulled) {
@@ -139,9 +144,11 @@ H1Session::Step H1Session::push_out(Flow pulled) {
   if (flow == Flow::fail)
     return lose({Fault::client_gone, transport_->send_error().os, "sending to the client"});
   if (flow == Flow::wait) {
+    hold(transport_->unsent());
     sending_.wait(now, sending_.begun() ? 0 : transport_->acknowledged());
     return Step::stuck;
   }
+  hold(0);
   sending_.go_on(now);
   if (pulled == Flow::end) return answer_gone();
   return pulled == Flow::data ? Step::moved : Step::stuck;

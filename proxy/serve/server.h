@@ -70,6 +70,9 @@ class Server final : public core::Active {
   // For sessions.
   void now_idle(Session& session);  ///< between two requests: may be closed when it is crowded
   void now_busy(Session& session);  ///< a request has begun
+  /// A session's bytes that wait for a client that does not read.
+  void hold(std::uint64_t now, std::uint64_t before) { held_ += now - before; }
+  bool holds_much() const { return held_ > held_budget; }  ///< answers go in small steps
   void exchange_began();
   void exchange_ended();
   void ended(Session& session);  ///< leaves the server and is destroyed after this turn
@@ -87,6 +90,9 @@ class Server final : public core::Active {
   void forget(Session& session);
   void retire_listener(std::list<std::unique_ptr<Listener>>::iterator at);
 
+  // With so many bytes waiting, each further slow client may hold only a little.
+  static constexpr std::uint64_t held_budget = 8u << 20;
+
   std::shared_ptr<const Root> root_;
   std::shared_ptr<ConnectionCounts> counts_;
   core::List<Session, OpenSession> sessions_;  // owned: created by adopt, retired by ended
@@ -96,6 +102,7 @@ class Server final : public core::Active {
   core::Fd reserve_;                          // given up to answer when descriptors have run out
   core::Timer deadline_;
   core::Wakeup drain_owner_;
+  std::uint64_t held_ = 0;
   bool draining_ = false;
   std::int64_t date_second_ = -1;
   std::string date_;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <vector>
 
 #include "tests/support/serve_fixture.h"
 
@@ -14,8 +15,13 @@ using std::chrono::seconds;
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 const std::string get10 = "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
 
+// What outlives the fixture's exchanges.
+struct Script {
+  BodyScript script;
+};
+
 // Answers with a body that the test feeds.
-struct Scripted : ServeFixture {
+struct Scripted : Script, ServeFixture {
   explicit Scripted(std::optional<std::uint64_t> length = std::nullopt) {
     use([this, length](serve::Exchange& started) -> std::unique_ptr<serve::Task> {
       exchange = &started;
@@ -30,7 +36,6 @@ struct Scripted : ServeFixture {
     return peer.take_sent();
   }
 
-  BodyScript script;
   serve::Exchange* exchange = nullptr;
 };
 
@@ -288,6 +293,30 @@ TEST_CASE("a client that does not read stops the pulling: bounded memory") {
   scripted.loop.turn();
   CHECK(scripted.script.pulled_bytes == 1000 * 16384);
   CHECK(scripted.journal.last().trace.response_bytes == 1000 * 16384);
+}
+
+TEST_CASE("many clients that do not read hold little each") {
+  std::vector<std::unique_ptr<BodyScript>> scripts;  // outlive the bodies
+  ServeFixture fixture;
+  fixture.use([&scripts](serve::Exchange& exchange) -> std::unique_ptr<serve::Task> {
+    scripts.push_back(std::make_unique<BodyScript>());
+    for (int part = 0; part < 4; ++part)
+      scripts.back()->parts.push_back(std::string(128 << 10, 'x'));
+    exchange.respond({}, std::make_unique<ScriptedBody>(*scripts.back()));
+    return nullptr;
+  });
+  std::vector<std::unique_ptr<MemoryPeer>> peers;
+  std::uint64_t held = 0;
+  for (int client = 0; client < 500; ++client) {
+    peers.push_back(fixture.connect());
+    peers.back()->limit_room(0);
+    fixture.ask(*peers.back(), get);
+    held += scripts.back()->pulled_bytes;
+  }
+  CHECK(held <= (8u << 20) + (256u << 10) + 500 * (32u << 10));
+  peers[0]->make_room(unlimited);
+  fixture.loop.turn();
+  CHECK(scripts[0]->pulled_bytes == 512 << 10);
 }
 
 TEST_CASE("a client that takes nothing is cut after the time to send") {

@@ -29,14 +29,18 @@ class WatchedTask final : public serve::Task {
   TaskLife& life_;
 };
 
-struct Waiting : ServeFixture {
+// What outlives the fixture's tasks.
+struct Life {
+  TaskLife life;
+};
+
+struct Waiting : Life, ServeFixture {
   Waiting() {
     use([this](serve::Exchange& started) -> std::unique_ptr<serve::Task> {
       exchange = &started;
       return std::make_unique<WatchedTask>(life);
     });
   }
-  TaskLife life;
   serve::Exchange* exchange = nullptr;
 };
 
@@ -232,7 +236,7 @@ TEST_CASE("the client's reset at any moment ends everything, once") {
   }
 }
 
-struct Tunnelled : ServeFixture {
+struct Tunnelled : Life, ServeFixture {
   Tunnelled() {
     use([this](serve::Exchange& exchange) -> std::unique_ptr<serve::Task> {
       http::ResponseHead head;
@@ -246,7 +250,6 @@ struct Tunnelled : ServeFixture {
   const std::string upgrade =
       "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
   MemoryPeer peer;
-  TaskLife life;
   std::unique_ptr<MemoryPeer> client;
 };
 
