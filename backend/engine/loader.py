@@ -1,5 +1,7 @@
-import sys, importlib.machinery as m, importlib.util as u
-a = sys.argv[1]
-l = m.ExtensionFileLoader('_portico', '/proc/self/fd/' + a if a.isdigit() else a)
-p = u.module_from_spec(u.spec_from_loader('_portico', l))
+import sys, importlib.machinery as m
+f = sys.argv[1]
+f = '/proc/self/fd/' + f if f.isdigit() else f
+l = m.ExtensionFileLoader('_portico', f)
+p = l.create_module(m.ModuleSpec('_portico', l, origin=f))
+l.exec_module(p)
 exec(compile(p.boot, '<portico>', 'exec'), {'__name__': 'portico_boot', '_portico': p})
