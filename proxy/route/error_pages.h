@@ -1,9 +1,9 @@
 // ErrorPages: what a client sees of a failure: plain, short, as HTML or text, by Accept.
 //
 // Owned by a snapshot, shared by the front threads, immutable. A page names the status, one plain
-// sentence, the layer that failed, the cause (the Fault's name) and the request ID, and nothing
-// else: no address, no path, no text of the system or of the client. Fields: RFC 9110 §10.2.3
-// (Retry-After), RFC 9209 (Proxy-Status).
+// sentence, the layer that failed, the cause (the Fault's name, and while doing what: a literal of
+// ours) and the request ID, and nothing else: no address, no path, no text of the system or of the
+// client. Fields: RFC 9110 §10.2.3 (Retry-After), RFC 9209 (Proxy-Status).
 #pragma once
 
 #include <chrono>

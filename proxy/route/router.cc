@@ -39,9 +39,13 @@ void settle_host(http::RequestHead& head, bool secure) {
   head.fields.set("host", kept.view());
 }
 
-// An absolute target that names the other scheme means another origin (RFC 9110 §7.4).
-bool other_scheme(const http::Target& where, bool secure) {
-  return !where.scheme.empty() && where.scheme != (secure ? "https" : "http");
+// An absolute target with a scheme that neither our connection nor the client behind a trusted
+// proxy speaks means another origin (RFC 9110 §7.4).
+bool other_scheme(const serve::Exchange& exchange) {
+  const std::string_view scheme = exchange.request().where.scheme;
+  const auto speaks = [scheme](bool secure) { return scheme == (secure ? "https" : "http"); };
+  return !scheme.empty() && !speaks(exchange.connection().secure) &&
+         !speaks(exchange.trace().secure);
 }
 
 // "OPTIONS *" to a site that has no handler of its own: about the server as a whole, so about us
@@ -85,8 +89,7 @@ std::unique_ptr<serve::Task> Router::start(serve::Exchange& exchange) const {
 core::Result<const Site*> Router::enter_site(serve::Exchange& exchange) const {
   const http::RequestHead& head = exchange.request();
   const Site* site = hosts_.find(head.where.host);
-  if (site == nullptr || other_scheme(head.where, exchange.trace().secure))
-    return refusal(core::Fault::unknown_host);
+  if (site == nullptr || other_scheme(exchange)) return refusal(core::Fault::unknown_host);
   exchange.trace().site = site->name();
   exchange.report_to(site->journal());
   if (came_through(head.fields, instance_)) return refusal(core::Fault::loop_detected);

@@ -126,7 +126,8 @@ TEST_CASE("an unknown host gets a 421 page with a request ID, and touches no app
   CHECK(status_of(answer) == "421");
   CHECK(has_line(answer, "content-type: text/html; charset=utf-8"));
   CHECK(has_line(answer, "content-length: " + std::to_string(body_of(answer).size())));
-  CHECK(body_of(answer).find("<dd>unknown_host</dd>") != std::string::npos);
+  CHECK(body_of(answer).find("<dd>unknown_host while routing the request</dd>") !=
+        std::string::npos);
   CHECK(body_of(answer).find("<dd>" + value_of(answer, "x-request-id") + "</dd>") !=
         std::string::npos);
   CHECK(door.host.called.empty());
@@ -215,7 +216,8 @@ TEST_CASE("a failure of the application names its layer, its cause and when to c
   CHECK(has_line(answer,
                  "proxy-status: portico-1f; error=destination_unavailable; "
                  "details=\"site_unavailable\""));
-  CHECK(body_of(answer).find("layer: worker\ncause: site_unavailable\n") != std::string::npos);
+  CHECK(body_of(answer).find("layer: worker\ncause: site_unavailable while importing\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("OPTIONS * reaches the application of the site") {

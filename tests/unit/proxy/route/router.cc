@@ -171,6 +171,12 @@ TEST_CASE("router: an absolute target with another scheme than the client's is 4
   FakeExchange secure = get("https://shop.example/", "shop.example");
   secure.facts().secure = true;
   CHECK(house.start(secure) == Fault::none);
+  const House trusting({*net::Network::parse("192.0.2.0/24")});
+  const std::string told = "X-Forwarded-Proto: https\r\n";
+  for (const char* target : {"http://shop.example/", "https://shop.example/"}) {
+    FakeExchange behind_proxy = get(target, "shop.example", told);
+    CHECK(trusting.start(behind_proxy) == Fault::none);
+  }
 }
 
 TEST_CASE("router: routes see the canonical path, the raw target is kept (CVE-2019-9901)") {
