@@ -95,8 +95,7 @@ void Server::accept_client(core::Fd fd, const net::Address& client, const Listen
   const ConnectionLimits& limits = root_->connections;
   const ConnectionCounts::Counting how = counting(client);
   if (counts_->crowded(limits)) close_longest_idle();
-  if (counts_->enter(client, how, limits) != ConnectionCounts::Verdict::admitted)
-    return refuse(std::move(fd));
+  if (counts_->enter(client, how, limits) != ConnectionCounts::Verdict::admitted) return refuse(fd);
   open(std::make_unique<net::SocketTransport>(loop(), std::move(fd)),
        {client, listener.address(), false, listener.name()}, how);
 }
@@ -133,7 +132,7 @@ void Server::close_longest_idle() {
 }
 
 // Short, and without state: whoever hoards connections shall not be able to hoard these.
-void Server::refuse(core::Fd fd) {
+void Server::refuse(const core::Fd& fd) {
   counters_.refused.fetch_add(1, std::memory_order_relaxed);
   ::send(fd.get(), refusal.data(), refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(fd.get(), SHUT_WR);
@@ -145,8 +144,8 @@ void Server::refuse_with_reserve(int listening) {
   counters_.pauses.fetch_add(1, std::memory_order_relaxed);
   reserve_.reset();
   core::Fd client(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (client) refuse(std::move(client));
-  client.reset();
+  if (client) refuse(client);
+  client.reset();  // before the reserve takes its place
   reserve_ = open_reserve();
 }
 

@@ -85,7 +85,7 @@ class Server final : public core::Active {
   void open(std::unique_ptr<net::Transport> transport, Connection connection,
             ConnectionCounts::Counting counting);
   void close_longest_idle();
-  void refuse(core::Fd fd);
+  void refuse(const core::Fd& fd);
   void refuse_with_reserve(int listening);
   void forget(Session& session);
   void retire_listener(std::list<std::unique_ptr<Listener>>::iterator at);

@@ -363,8 +363,8 @@ TEST_CASE("an answer that comes slowly from its source is not held against the c
 }
 
 TEST_CASE("all sizes arrive whole under a kernel that takes a little at a time") {
-  for (const std::size_t size : {0, 1, 511, 512, 16383, 16384, 16385, 70000, 300000}) {
-    for (const std::size_t step : {1, 7, 4096}) {
+  for (const std::size_t size : {0u, 1u, 511u, 512u, 16383u, 16384u, 16385u, 70000u, 300000u}) {
+    for (const std::size_t step : {1u, 7u, 4096u}) {
       if (step == 1 && size > 20000) continue;
       Scripted scripted;
       std::string body;
