@@ -213,7 +213,7 @@ void Answer::finish() {
     return;
   }
   writer_.end();
-  end(may_gather_ && outbox_->has_room() ? Pace::soon : Pace::now);
+  end(may_gather_ ? Pace::soon : Pace::now);
 }
 
 void Answer::fail(record::AbortReason reason) {
@@ -230,9 +230,9 @@ void Answer::abort(record::AbortReason reason) {
 
 void Answer::end(Pace pace) {
   stage_ = Stage::ended;
-  outbox_->add_last(out_.view(), record_->cell, record_->serial);
+  bool room = outbox_->add_last(out_.view(), record_->cell, record_->serial);
   out_.clear();
-  if (pace == Pace::now) outbox_->send();
+  if (pace == Pace::now || !room) outbox_->send();
 }
 
 }  // namespace portico::engine

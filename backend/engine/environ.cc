@@ -96,9 +96,15 @@ PyObject* EnvironMaker::make(const Record& record, PyObject* input) {
 
 PyObject* EnvironMaker::with_stable_part(const Record& record) {
   write_key(record);
+  bool as_before = last_ != nullptr && last_->environ && last_->key.view() == key_.view();
+  return as_before ? PyDict_Copy(last_->environ.get()) : with_stable_part_by_hash(record);
+}
+
+PyObject* EnvironMaker::with_stable_part_by_hash(const Record& record) {
   std::uint64_t hash = quick_hash(key_.view());
   Template& known = templates_[hash % template_count];
   bool again = known.hash == hash;
+  last_ = &known;
   if (again && known.environ && known.key.view() == key_.view())
     return PyDict_Copy(known.environ.get());
   Ref environ = Ref::steal(PyDict_Copy(base_.get()));

@@ -37,6 +37,7 @@ class EnvironMaker {
   static constexpr std::size_t longest_key = 4096;
 
   PyObject* with_stable_part(const record::Record& record);
+  PyObject* with_stable_part_by_hash(const record::Record& record);
   bool add_stable_part(PyObject* environ, const record::Record& record);
   bool add_fields(PyObject* environ, const record::Record& record);
   bool add_field(PyObject* environ, const record::RecordField& field, PyObject* key, bool repeated);
@@ -46,8 +47,9 @@ class EnvironMaker {
 
   Ref base_;
   Template templates_[template_count];
-  record::Buffer key_;    ///< of the request at hand
-  record::Buffer spelt_;  ///< an unknown field's environ key, being spelt
+  Template* last_ = nullptr;  ///< the one used for the request before
+  record::Buffer key_;        ///< of the request at hand
+  record::Buffer spelt_;      ///< an unknown field's environ key, being spelt
 };
 
 }  // namespace portico::engine

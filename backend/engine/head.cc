@@ -1,5 +1,6 @@
 #include "backend/engine/head.h"
 
+#include "backend/engine/checked_texts.h"
 #include "backend/record/text_rules.h"
 
 namespace portico::engine {
@@ -46,7 +47,16 @@ std::string_view reason_of(std::string_view line, std::uint16_t code) {
   return line;
 }
 
+CheckedTexts checked_statuses;  ///< number: the code; text: the phrase
+CheckedTexts checked_names;     ///< number: 1 for Content-Length
+
 bool write_status(PyObject* status, record::FrameWriter& writer, HeadFacts& facts) {
+  const CheckedTexts::Entry* known = checked_statuses.find(status);
+  if (known != nullptr) {
+    facts.status = known->number;
+    writer.begin_head(known->number, known->text);
+    return true;
+  }
   Ref keeper;
   std::string_view line;
   if (!text_of(status, "status", keeper, line)) return false;
@@ -56,7 +66,9 @@ bool write_status(PyObject* status, record::FrameWriter& writer, HeadFacts& fact
                  status);
     return false;
   }
-  writer.begin_head(facts.status, reason_of(line, facts.status));
+  std::string_view reason = reason_of(line, facts.status);
+  writer.begin_head(facts.status, reason);
+  if (!keeper) checked_statuses.keep(status, reason, facts.status);
   return true;
 }
 
@@ -85,24 +97,40 @@ bool refuse(PyObject* pair, const char* reason) {
   return false;
 }
 
+/// The bytes of a header's name, and whether it is Content-Length. False with an exception.
+bool name_of(PyObject* pair, std::string_view& name, bool& is_length) {
+  PyObject* object = PyTuple_GetItem(pair, 0);
+  const CheckedTexts::Entry* known = checked_names.find(object);
+  if (known != nullptr) {
+    name = known->text;
+    is_length = known->number == 1;
+    return true;
+  }
+  Ref keeper;
+  if (!text_of(object, "header name", keeper, name)) return false;
+  if (!record::is_field_name(name)) return refuse(pair, "header name is not a token");
+  if (record::is_hop_by_hop(name)) return refuse(pair, "hop-by-hop headers are the server's");
+  is_length = record::equals_lower(name, "content-length");
+  checked_names.keep(object, name,
+                     is_length ? 1 : 0);  // a token is ASCII: the text is the str's own
+  return true;
+}
+
 bool write_field(PyObject* pair, record::FrameWriter& writer, HeadFacts& facts) {
   if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
     PyErr_Format(PyExc_TypeError, "a header must be a tuple of name and value: %R", pair);
     return false;
   }
-  Ref name_keeper;
-  Ref value_keeper;
+  Ref keeper;
   std::string_view name;
   std::string_view value;
-  if (!text_of(PyTuple_GetItem(pair, 0), "header name", name_keeper, name) ||
-      !text_of(PyTuple_GetItem(pair, 1), "header value", value_keeper, value))
+  bool is_length = false;
+  if (!name_of(pair, name, is_length) ||
+      !text_of(PyTuple_GetItem(pair, 1), "header value", keeper, value))
     return false;
   value = trimmed(value);
-  if (!record::is_field_name(name)) return refuse(pair, "header name is not a token");
   if (!record::is_field_value(value)) return refuse(pair, "header value has control characters");
-  if (record::is_hop_by_hop(name)) return refuse(pair, "hop-by-hop headers are the server's");
-  if (record::equals_lower(name, "content-length"))
-    return take_length(value, facts) || refuse(pair, "bad or repeated Content-Length");
+  if (is_length) return take_length(value, facts) || refuse(pair, "bad or repeated Content-Length");
   writer.head_field(name, value);
   return true;
 }

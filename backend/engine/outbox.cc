@@ -76,11 +76,12 @@ void Outbox::add(std::string_view frames) {
   gathered_.append(frames);
 }
 
-void Outbox::add_last(std::string_view frames, std::uint32_t cell, std::uint32_t serial) {
+bool Outbox::add_last(std::string_view frames, std::uint32_t cell, std::uint32_t serial) {
   Lock lock(mutex_);
   note_time();
   gathered_.append(frames);
-  if (done_count_ < room_answers) done_[done_count_++] = {cell, serial};
+  done_[done_count_++] = {cell, serial};
+  return roomy();
 }
 
 void Outbox::abandon() {
@@ -91,17 +92,12 @@ void Outbox::abandon() {
 
 bool Outbox::has_room() {
   Lock lock(mutex_);
-  return gathered_.size() < room_bytes && done_count_ < room_answers;
+  return roomy();
 }
 
 bool Outbox::empty() {
   Lock lock(mutex_);
   return gathered_.empty();
-}
-
-bool Outbox::broken() {
-  Lock lock(mutex_);
-  return broken_;
 }
 
 bool Outbox::send(std::string_view payload) {
@@ -118,10 +114,11 @@ bool Outbox::send_with_descriptor(std::string_view frame, int descriptor) {
 /// mutex.
 bool Outbox::push(std::string_view payload, int descriptor) {
   if (descriptor_ < 0) {
+    done_count_ = 0;
     gathered_.append(payload);
     return true;
   }
-  while (!broken_ && (sent_ < gathered_.size() || !payload.empty())) {
+  while (!broken() && (sent_ < gathered_.size() || !payload.empty())) {
     std::string_view first(gathered_.data() + sent_, gathered_.size() - sent_);
     ssize_t part = send_once(descriptor_, first, payload, descriptor);
     if (part < 0 && !(errno == EINTR || (would_block() && wait_for_room()))) fail();
@@ -133,8 +130,8 @@ bool Outbox::push(std::string_view payload, int descriptor) {
     payload.remove_prefix(count - of_first);
     if (sent_ == gathered_.size()) sent_all();
   }
-  if (broken_) sent_all();
-  return !broken_;
+  if (broken()) sent_all();
+  return !broken();
 }
 
 /// False: the wait itself failed.
@@ -149,7 +146,7 @@ bool Outbox::wait_for_room() {
 
 bool Outbox::send_old(std::uint64_t age_ns) {
   if (pthread_mutex_trylock(&mutex_) != 0) return true;
-  bool waiting = !gathered_.empty() && !broken_ && descriptor_ >= 0;
+  bool waiting = !gathered_.empty() && !broken() && descriptor_ >= 0;
   if (waiting && now_ns() - oldest_ns_ >= age_ns) {
     ssize_t part =
         send_once(descriptor_, {gathered_.data() + sent_, gathered_.size() - sent_}, {}, -1);
@@ -171,7 +168,7 @@ void Outbox::sent_all() {
 
 /// The front has gone: nobody will read, so nothing is kept.
 void Outbox::fail() {
-  broken_ = true;
+  broken_.store(true, std::memory_order_relaxed);
   sent_all();
 }
 

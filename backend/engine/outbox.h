@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -35,8 +36,9 @@ class Outbox {
 
   /// Adds whole frames to what has gathered.
   void add(std::string_view frames);
-  /// Adds an answer's last frames; its cell is marked done once they are sent.
-  void add_last(std::string_view frames, std::uint32_t cell, std::uint32_t serial);
+  /// Adds an answer's last frames; its cell is marked done once they are sent. False: send() must
+  /// come before the next answer, for there is no room for it to gather.
+  bool add_last(std::string_view frames, std::uint32_t cell, std::uint32_t serial);
 
   /// Sends what has gathered, then `payload` (which is not copied), and waits until all of it is
   /// with the kernel. Needs the GIL and gives it up while waiting. False: the front is gone.
@@ -48,10 +50,10 @@ class Outbox {
   /// the GIL. Returns whether anything is left or was sent.
   bool send_old(std::uint64_t age_ns);
 
-  /// Whether an answer that ends now may wait here for the next one.
+  /// Whether what is added now may wait here for what comes next.
   bool has_room();
   bool empty();
-  bool broken();
+  bool broken() const { return broken_.load(std::memory_order_relaxed); }
   record::Buffer& memory() { return gathered_; }
 
  private:
@@ -64,13 +66,14 @@ class Outbox {
   };
 
   void note_time();
+  bool roomy() const { return gathered_.size() < room_bytes && done_count_ < room_answers; }
   bool push(std::string_view payload, int descriptor);
   bool wait_for_room();
   void sent_all();
   void fail();
 
   int descriptor_ = -1;
-  bool broken_ = false;
+  std::atomic<bool> broken_{false};  ///< the front has closed the socket
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   record::Cells cells_;
   record::Buffer gathered_;

@@ -114,10 +114,8 @@ void WorkerThread::handle() {
                    static_cast<std::uint8_t>(index_), now))
     return;
   if (anything_gathered() && !worker.flusher().arm()) send_all();
-  Outbox& outbox = outbox_of(record_.front_thread);
-  bool stays = caller_.run(record_, queue_.body(), outbox);
+  bool stays = caller_.run(record_, queue_.body(), outbox_of(record_.front_thread));
   if (is_stray_child) ::_exit(0);
-  settle(outbox);
   if (!stays) worker.leave("exit");
   look_at_control(now);
 }
@@ -129,11 +127,6 @@ bool WorkerThread::record_is_sound() const {
 
 Outbox& WorkerThread::outbox_of(std::uint16_t front_thread) {
   return worker.setup().outboxes[index_ * worker.setup().front_threads + front_thread];
-}
-
-/// After a call: what has gathered too much goes out; the rest may wait for the next record.
-void WorkerThread::settle(Outbox& outbox) {
-  if (!outbox.has_room()) outbox.send();
 }
 
 bool WorkerThread::anything_gathered() {

@@ -70,7 +70,6 @@ class WorkerThread {
   void handle();
   bool record_is_sound() const;
   Outbox& outbox_of(std::uint16_t front_thread);
-  void settle(Outbox& outbox);
   bool anything_gathered();
   void send_all();
   void wait();
