@@ -38,13 +38,14 @@ def command(*arguments, cwd=None, within=PATIENCE):
 class Door:
     """A running Portico. Made by the fixture `portico`, which also ends it."""
 
-    def __init__(self, arguments, folder, cwd=None, env=None, inherits=()):
-        """folder: where its standard output and error go, as files; inherits: descriptors"""
+    def __init__(self, arguments, folder, cwd=None, env=None, inherits=(), through=()):
+        """folder: where its standard output and error go, as files; inherits: descriptors;
+        through: a command that executes it, such as ('prlimit', '--nofile=64')"""
         self.output = folder / 'stdout'
         self.errors = folder / 'stderr'
         with self.output.open('wb') as out, self.errors.open('wb') as err:
-            self.process = subprocess.Popen([binary(), *map(str, arguments)], stdout=out, stderr=err,
-                                            stdin=subprocess.DEVNULL, start_new_session=True,
+            self.process = subprocess.Popen([*through, binary(), *map(str, arguments)],
+                                            stdout=out, stderr=err, stdin=subprocess.DEVNULL, start_new_session=True,
                                             env=environment(**(env or {})), cwd=cwd,
                                             pass_fds=inherits)
         self.pid = self.process.pid

@@ -131,12 +131,12 @@ def read_fields(stream):
 
 
 def read_chunks(stream):
-    body = b''
+    parts = []
     while size := int(read_line(stream).split(b';')[0], 16):
-        body += read_exactly(stream, size)
+        parts.append(read_exactly(stream, size))
         read_exactly(stream, 2)
     read_fields(stream)
-    return body
+    return b''.join(parts)
 
 
 def read_line(stream):
