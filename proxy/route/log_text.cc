@@ -1,5 +1,6 @@
 #include "proxy/route/log_text.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace portico::route {
@@ -29,6 +30,20 @@ char apache_letter(char c) {
 }
 
 bool printable(char c) { return c >= 0x20 && c < 0x7f; }
+
+bool stands_in_apache(char c) { return printable(c) && c != '"' && c != '\\'; }
+
+void append_apache_escape(std::string& out, char c) {
+  out.push_back('\\');
+  if (const char letter = apache_letter(c); letter != 0) {
+    out.push_back(letter);
+    return;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  out.push_back('x');
+  out.push_back(hex_digits[byte >> 4]);
+  out.push_back(hex_digits[byte & 15]);
+}
 
 struct Decoded {
   char32_t point = replacement;
@@ -81,18 +96,14 @@ void append_unicode_escape(std::string& out, char32_t point) {
 }  // namespace
 
 void append_apache(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    if (const char letter = apache_letter(c); letter != 0) {
-      out.push_back('\\');
-      out.push_back(letter);
-    } else if (printable(c)) {
-      out.push_back(c);
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out.append("\\x");
-      out.push_back(hex_digits[byte >> 4]);
-      out.push_back(hex_digits[byte & 15]);
-    }
+  while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), stands_in_apache);
+    const auto size = static_cast<std::size_t>(end - text.begin());
+    out.append(text.substr(0, size));
+    text.remove_prefix(size);
+    if (text.empty()) return;
+    append_apache_escape(out, text.front());
+    text.remove_prefix(1);
   }
 }
 
