@@ -44,6 +44,7 @@ bool ForwardTask::prepare() {
   upgrade_ = *upgrade;
   takes_trailers_ = http::accepts_trailers(request.fields);
   http::drop_request_hop_fields(request.fields);
+  http::drop_folding_twins(request.fields);
   if (upgrade_) request.fields.add("upgrade", "websocket");
   // The router has made Host what was routed by; a client of HTTP/1.0 may have named none.
   if (!request.fields.has("host")) request.fields.add("host", "localhost");

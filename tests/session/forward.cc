@@ -48,6 +48,15 @@ TEST_CASE("forward: fields of the hop stop here, in both directions") {
   CHECK(has_line(answer, "x-end: 2"));
 }
 
+TEST_CASE("forward: a name that a CGI naming takes for another's stops here (CVE-2015-0219)") {
+  ForwardBench bench;
+  bench.client(
+      "GET / HTTP/1.1\r\nHost: a.example\r\nX-A: 1\r\nX.A: 2\r\nX_Forwarded_For: 9.9.9.9\r\n"
+      "Content!Length: 3\r\nMy.Own: 4\r\n\r\n");
+  CHECK(bench.endpoint().last().take_sent() ==
+        "GET / HTTP/1.1\r\nhost: a.example\r\nx-a: 1\r\nmy.own: 4\r\n\r\n");
+}
+
 TEST_CASE("forward: a client of HTTP/1.0 without Host gets one") {
   ForwardBench bench;
   bench.client("GET / HTTP/1.0\r\n\r\n");
