@@ -20,17 +20,20 @@ AnswerBody::~AnswerBody() {
 
 void AnswerBody::add(core::Slice bytes) {
   held_ += bytes.size();
-  if (in_memory_ + bytes.size() > memory_bytes || !share_.take(bytes.size())) {
-    if (to_file(bytes)) {
-      note_level();
-      return reader_.fire();
-    }
-    full_ = true;  // no room in the file either: kept, and the worker waits
+  const bool in_budget = in_memory_ + bytes.size() <= memory_bytes && share_.take(bytes.size());
+  if (in_budget) {
+    keep(std::move(bytes));
+  } else if (!to_file(bytes)) {
+    full_ = true;
+    keep(std::move(bytes));
   }
-  in_memory_ += bytes.size();
-  pieces_.emplace_back(std::move(bytes));
   note_level();
   reader_.fire();
+}
+
+void AnswerBody::keep(core::Slice bytes) {
+  in_memory_ += bytes.size();
+  pieces_.emplace_back(std::move(bytes));
 }
 
 bool AnswerBody::to_file(const core::Slice& bytes) {
@@ -71,6 +74,12 @@ void AnswerBody::forget_file() {
   if (file_ != nullptr && held_ == in_memory_) file_.reset();
 }
 
+// Half empty, with nothing in memory beyond the budget.
+bool AnswerBody::has_room_again() const {
+  const bool file_spent = file_ != nullptr && file_->size() >= limit_;
+  return held_ <= limit_ / 2 && in_memory_ <= share_.held() && !file_spent;
+}
+
 http::Pull AnswerBody::pull(std::size_t room, core::Active& reader) {
   http::Pull pull;
   if (pieces_.empty()) {
@@ -81,8 +90,7 @@ http::Pull AnswerBody::pull(std::size_t room, core::Active& reader) {
   }
   pull.flow = http::Flow::data;
   pull.piece = take_front(room);
-  const bool file_spent = file_ != nullptr && file_->size() >= limit_;
-  if (full_ && held_ < limit_ / 2 && in_memory_ < memory_bytes && !file_spent) {
+  if (full_ && has_room_again()) {
     full_ = false;
     if (owner_ != nullptr) owner_->body_drained();
   }
@@ -95,7 +103,7 @@ core::Piece AnswerBody::take_front(std::size_t room) {
     core::Slice part = slice->take_front(room);
     held_ -= part.size();
     in_memory_ -= part.size();
-    share_.give(std::min<std::uint64_t>(part.size(), share_.held()));
+    if (share_.held() > in_memory_) share_.give(share_.held() - in_memory_);
     if (slice->empty()) pieces_.pop_front();
     return part;
   }

@@ -2,7 +2,8 @@
 // own.
 //
 // Owned by the exchange; its thread. Memory first, then an unlinked file (sent by sendfile), up to
-// limits.response_buffer; then it is full, and the link to the worker stops reading.
+// limits.response_buffer; then it is full, and the link to the worker stops reading. Where the
+// spool has no room, what had been read already is kept in memory beyond the budget: one read.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +44,11 @@ class AnswerBody final : public http::BodySource {
  private:
   void settle(http::Flow ending, core::Error error);
   bool to_file(const core::Slice& bytes);
+  void keep(core::Slice bytes);
   core::Piece take_front(std::size_t room);
   void forget_file();
   void note_level();
+  bool has_room_again() const;
 
   Owner* owner_;
   Spool& spool_;

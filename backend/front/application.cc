@@ -13,16 +13,11 @@ using record::ControlMessage;
 // Records that may lie in the socket beyond what idle threads will take: enough that a worker which
 // gathers finds the next one there, few enough for an unprivileged send buffer (208 KiB).
 constexpr std::size_t window = 32;
+// Of one worker; a claim cell has a byte for the thread's number.
+constexpr std::uint64_t most_threads = 256;
 
-// A letter to a lane, with the event it carries.
-struct Letter {
-  Lane* lane;
-  std::function<void(Lane&)> event;
-  static void open(void* argument) {
-    const std::unique_ptr<Letter> letter(static_cast<Letter*>(argument));
-    letter->event(*letter->lane);
-  }
-};
+// Of the workers that have ended, as many are remembered for status.
+constexpr std::size_t gone_remembered = 16;
 
 const char* cause_text(std::string_view cause) {
   if (cause == "directory") return "looking for its directory";
@@ -36,6 +31,20 @@ std::uint16_t worker_number(const ControlMessage& message) {
 }
 
 }  // namespace
+
+/// An event on its way to the lane of a front thread; the lane may have gone when it arrives.
+struct Application::Letter {
+  Application* application;
+  unsigned thread;
+  Event event;
+
+  static void open(void* argument) {
+    const std::unique_ptr<Letter> letter(static_cast<Letter*>(argument));
+    Lane* lane = letter->application->lanes_[letter->thread].get();
+    if (lane != nullptr) letter->event(*lane);
+  }
+  static void drop(void* argument) { delete static_cast<Letter*>(argument); }
+};
 
 Application::Application(const conf::Application& options, unsigned front_threads, Spool& spool,
                          Tell tell)
@@ -74,22 +83,23 @@ void Application::post(unsigned thread, Event event) {
     pending_[thread].push_back(std::move(event));
     return;
   }
-  loops_[thread]->post(&Letter::open, new Letter{lanes_[thread].get(), std::move(event)});
+  loops_[thread]->post(&Letter::open, new Letter{this, thread, std::move(event)}, &Letter::drop);
 }
 
 void Application::post_all(const Event& event) {
   for (unsigned thread = 0; thread < front_threads_; ++thread) post(thread, event);
 }
 
-void Application::hear(std::string_view text, std::vector<core::Fd> fds) {
+void Application::hear(std::string_view text, std::vector<core::Fd> fds, core::Time now) {
+  using Worker = WorkerStatus::State;
   const auto message = record::parse_control(text);
   if (!message) return;
   if (message->verb == "queue") return on_queue(*message, std::move(fds));
-  if (message->verb == "worker") return on_worker(*message, std::move(fds));
-  if (message->verb == "ready") return on_worker_state(*message, WorkerStatus::State::ready);
-  if (message->verb == "leaving") return on_worker_state(*message, WorkerStatus::State::leaving);
-  if (message->verb == "gone") return on_worker_state(*message, WorkerStatus::State::gone);
-  if (message->verb == "state") on_state(*message);
+  if (message->verb == "worker") return on_worker(*message, std::move(fds), now);
+  if (message->verb == "ready") return on_worker_state(*message, Worker::ready, now);
+  if (message->verb == "leaving") return on_worker_state(*message, Worker::leaving, now);
+  if (message->verb == "gone") return on_worker_state(*message, Worker::gone, now);
+  if (message->verb == "state") on_state(*message, now);
 }
 
 void Application::on_queue(const ControlMessage& message, std::vector<core::Fd> fds) {
@@ -104,40 +114,63 @@ void Application::on_queue(const ControlMessage& message, std::vector<core::Fd> 
   post_all([generation = *opened](Lane& lane) { lane.use(generation); });
 }
 
-void Application::on_worker(const ControlMessage& message, std::vector<core::Fd> fds) {
+// A worker with more streams than one message has descriptors is told in several: threads from
+// `first` on, each with a stream for every front thread.
+void Application::on_worker(const ControlMessage& message, std::vector<core::Fd> fds,
+                            core::Time now) {
   const std::uint16_t worker = worker_number(message);
-  const auto threads = static_cast<unsigned>(fds.size()) / front_threads_;
+  const std::uint64_t first = message.number("first").value_or(0);
+  const std::uint64_t threads = message.number("threads").value_or(0);
+  const std::uint64_t here = fds.size() / front_threads_;
+  const bool sound = worker != 0 && here != 0 && fds.size() % front_threads_ == 0 &&
+                     threads <= most_threads && first <= threads && here <= threads - first;
+  if (!sound) {
+    return core::log(core::Level::error, options_.name + ": the supervisor told of worker " +
+                                             std::to_string(worker) + " what cannot be");
+  }
   {
     const std::lock_guard lock(mutex_);
-    workers_[worker] = {worker,
-                        message.number("pid").value_or(0),
-                        threads,
-                        WorkerStatus::State::starting,
-                        core::Clock::now(),
-                        {}};
+    workers_[worker] = {worker, 0, static_cast<unsigned>(threads), WorkerStatus::State::starting,
+                        now,    {}};
   }
   for (unsigned front = 0; front < front_threads_; ++front) {
     auto links = std::make_shared<std::vector<core::Fd>>();
-    for (unsigned thread = 0; thread < threads; ++thread)
-      links->push_back(std::move(fds[thread * front_threads_ + front]));
-    post(front, [worker, links](Lane& lane) { lane.worker_up(worker, std::move(*links)); });
+    for (std::size_t at = front; at < fds.size(); at += front_threads_)
+      links->push_back(std::move(fds[at]));
+    post(front, [worker, first, links](Lane& lane) {
+      lane.worker_up(worker, static_cast<unsigned>(first), std::move(*links));
+    });
   }
 }
 
-void Application::on_worker_state(const ControlMessage& message, WorkerStatus::State state) {
+void Application::on_worker_state(const ControlMessage& message, WorkerStatus::State state,
+                                  core::Time now) {
   const std::uint16_t worker = worker_number(message);
   {
     const std::lock_guard lock(mutex_);
     const auto found = workers_.find(worker);
     if (found == workers_.end()) return;
+    if (found->second.state != state) found->second.since = now;
     found->second.state = state;
-    found->second.since = core::Clock::now();
     if (const auto pid = message.number("pid")) found->second.pid = *pid;
     found->second.why = std::string(message.text("why").value_or(""));
+    forget_gone();
   }
   if (state == WorkerStatus::State::gone)
     post_all([worker](Lane& lane) { lane.worker_gone(worker); });
   fit_slots();
+}
+
+void Application::forget_gone() {
+  const auto gone = [](const auto& entry) {
+    return entry.second.state == WorkerStatus::State::gone;
+  };
+  const auto count = std::count_if(workers_.begin(), workers_.end(), gone);
+  if (static_cast<std::size_t>(count) <= gone_remembered) return;
+  workers_.erase(std::min_element(workers_.begin(), workers_.end(), [&](auto& one, auto& other) {
+    if (gone(one) != gone(other)) return gone(one);
+    return one.second.since < other.second.since;
+  }));
 }
 
 // As many at a time as there are threads that take records, and a window. None while nobody takes.
@@ -153,15 +186,28 @@ void Application::fit_slots() {
   admission_.resize(std::min<std::size_t>(slots, cells_per_thread_));
 }
 
-void Application::on_state(const ControlMessage& message) {
+void Application::on_state(const ControlMessage& message, core::Time now) {
   const auto state = message.text("state").value_or("");
-  if (state == "failed") {
-    cause_ = cause_text(message.text("cause").value_or(""));
-    state_ = State::failed;
-    post_all([](Lane& lane) { lane.unavailable(); });
-  } else {
-    state_ = state == "ready" ? State::ready : State::starting;
-  }
+  if (state == "starting") change_state(State::starting, now);
+  if (state == "ready") change_state(State::ready, now);
+  if (state != "failed") return;
+  cause_ = cause_text(message.text("cause").value_or(""));
+  change_state(State::failed, now);
+  post_all([](Lane& lane) { lane.unavailable(); });
+}
+
+void Application::change_state(State state, core::Time now) {
+  const std::lock_guard lock(mutex_);
+  if (starting_since_) started_for_ += now - *starting_since_;
+  starting_since_.reset();
+  if (state == State::starting) starting_since_ = now;
+  state_ = state;
+}
+
+core::Duration Application::time_starting(core::Time now) const {
+  const std::lock_guard lock(mutex_);
+  const core::Duration present = starting_since_ ? now - *starting_since_ : core::Duration(0);
+  return started_for_ + std::max(present, core::Duration(0));
 }
 
 void Application::report_liar(std::uint16_t worker) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,21 +58,29 @@ class Application {
   bool healthy() const { return healthy_; }
   void set_healthy(bool healthy) { healthy_ = healthy; }
 
+  /// How long altogether, until `now`, it was starting: with no worker ready, and not failed.
+  core::Duration time_starting(core::Time now) const;
+
   void attach(core::Loop& loop);  ///< in each front thread before it serves
-  void detach(core::Loop& loop);  ///< in each front thread before its loop goes
-  void hear(std::string_view text, std::vector<core::Fd> fds);  ///< main thread
+  void detach(core::Loop& loop);  ///< in each front thread, when it serves no more
+  /// What the supervisor says at `now`; main thread. Nonsense is logged and leaves all as it is.
+  void hear(std::string_view text, std::vector<core::Fd> fds, core::Time now);
   void report_liar(std::uint16_t worker);
   void report_answered(std::uint16_t worker);
 
  private:
   using Event = std::function<void(Lane&)>;
+  struct Letter;
 
   void post(unsigned thread, Event event);
   void post_all(const Event& event);
   void on_queue(const record::ControlMessage& message, std::vector<core::Fd> fds);
-  void on_worker(const record::ControlMessage& message, std::vector<core::Fd> fds);
-  void on_worker_state(const record::ControlMessage& message, WorkerStatus::State state);
-  void on_state(const record::ControlMessage& message);
+  void on_worker(const record::ControlMessage& message, std::vector<core::Fd> fds, core::Time now);
+  void on_worker_state(const record::ControlMessage& message, WorkerStatus::State state,
+                       core::Time now);
+  void on_state(const record::ControlMessage& message, core::Time now);
+  void change_state(State state, core::Time now);
+  void forget_gone();
   void fit_slots();
 
   conf::Application options_;
@@ -80,11 +89,13 @@ class Application {
   Tell tell_;
   core::Admission admission_;
   std::atomic<State> state_ = State::starting;
-  std::atomic<const char*> cause_ = "";
+  std::atomic<const char*> cause_ = "handing it to a worker";
   std::atomic<bool> healthy_ = true;
   std::uint32_t cells_per_thread_ = 0;
 
-  mutable std::mutex mutex_;  // for what follows
+  mutable std::mutex mutex_;                  // for what follows
+  std::optional<core::Time> starting_since_;  // nothing: it does not start, or nothing was heard
+  core::Duration started_for_{};              // in earlier starts
   std::map<std::uint16_t, WorkerStatus> workers_;
   std::vector<core::Loop*> loops_;           // by thread; null while not attached
   std::vector<std::vector<Event>> pending_;  // by thread: what came before it was attached

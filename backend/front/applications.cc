@@ -23,7 +23,7 @@ std::shared_ptr<const serve::Handler> Applications::handler(const conf::Applicat
 void Applications::hear(std::string_view application, std::string_view text,
                         std::vector<core::Fd> fds) {
   const auto found = applications_.find(application);
-  if (found != applications_.end()) found->second->hear(text, std::move(fds));
+  if (found != applications_.end()) found->second->hear(text, std::move(fds), core::Clock::now());
 }
 
 void Applications::attach(core::Loop& loop) {

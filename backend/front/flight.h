@@ -36,7 +36,7 @@ class AnswerSink {
   /// The worker that had claimed it died. True: send it again (the sink's rule); else the flight is
   /// gone after this call.
   virtual bool on_worker_lost(unsigned deaths) = 0;
-  /// No worker will take it: the application has failed. The flight is gone after this call.
+  /// No worker will take it: the application has failed, or its queue. The flight is gone already.
   virtual void on_unavailable() = 0;
   /// More of the answer cannot be held now: the link stops reading until resume().
   virtual bool full() const = 0;
@@ -69,6 +69,8 @@ class Flight final : public core::Active {
   record::CellStatus claim() const;
   /// Whether a worker has begun it.
   bool claimed() const;
+  /// Takes an unbegun record back; the flight is gone then. False: a worker has begun it.
+  bool withdraw();
   /// The sink leaves: an unbegun record is taken back, a running one cancelled.
   void abandon();
   /// There is room for more of the answer again.

@@ -31,7 +31,7 @@ class HealthProbe final : public core::Active, public AnswerSink {
   void on_end() override;
   void on_abort(record::AbortReason reason) override;
   bool on_worker_lost(unsigned deaths) override;
-  void on_unavailable() override { conclude(false, "the application is not running"); }
+  void on_unavailable() override { conclude(false, "it is not running"); }
   bool full() const override { return false; }
 
   void ask();

@@ -22,6 +22,8 @@ bool Flight::claimed() const {
          (record::Cells::running(status.state) || status.state == record::CellState::done);
 }
 
+bool Flight::withdraw() { return lane_.withdraw(*this); }
+
 void Flight::abandon() { lane_.abandon(*this); }
 
 void Flight::resume() {
@@ -85,19 +87,34 @@ void Lane::release(Flight& flight) {
   free_.push_back(&flight);
 }
 
-// A record that no worker has begun is taken back for good; one that runs is cancelled, and its
-// flight goes on as an orphan.
+// True: no worker has begun it, nor ever will. What has not left the outbox nobody can have begun,
+// whatever the cell says.
+bool Lane::take_back(Flight& flight) {
+  if (flight.state_ == Flight::State::waiting) return true;
+  const bool revoked = flight.generation_->cells().revoke(flight.cell_, flight.serial_);
+  return revoked || flight.state_ == Flight::State::boarding;
+}
+
+bool Lane::withdraw(Flight& flight) {
+  if (!take_back(flight)) return false;
+  release(flight);
+  return true;
+}
+
+// A record that runs is cancelled, and its flight goes on as an orphan.
 void Lane::abandon(Flight& flight) {
-  const bool unbegun = flight.state_ == Flight::State::waiting ||
-                       flight.state_ == Flight::State::boarding ||
-                       flight.generation_->cells().revoke(flight.cell_, flight.serial_);
-  if (flight.state_ == Flight::State::boarding)
-    flight.generation_->cells().revoke(flight.cell_, flight.serial_);
-  if (unbegun) return release(flight);
+  if (withdraw(flight)) return;
   flight.generation_->cells().cancel(flight.cell_, flight.serial_);
   flight.sink_ = nullptr;
   flight.state_ = Flight::State::orphaned;
   flight.resume();
+}
+
+void Lane::refuse(Flight& flight) {
+  AnswerSink* sink = flight.sink_;
+  take_back(flight);
+  release(flight);
+  sink->on_unavailable();
 }
 
 Flight* Lane::find(std::uint32_t cell, std::uint32_t serial) {
@@ -116,26 +133,20 @@ void Lane::report_answered(std::uint16_t worker) { application_.report_answered(
 // The supervisor replaces a channel only after the workers of the old one have ended: what they had
 // begun is lost, the rest goes into the new queue.
 void Lane::use(std::shared_ptr<Generation> generation) {
+  const std::vector<std::unique_ptr<WorkerLink>> old = std::exchange(links_, {});
+  for (const auto& link : old) link->read_to_end();
   const std::vector<Flight*> flights = aloft();
-  for (auto& link : links_) link->read_to_end();
-  links_.clear();
   queue_ = std::make_unique<QueueSocket>(loop_, std::move(generation));
-  for (Flight* flight : flights) {
-    if (!in_the_air(*flight)) continue;
-    if (flight->generation_->cells().revoke(flight->cell_, flight->serial_)) {
-      resend(*flight);
-    } else {
-      lost(*flight);
-    }
-  }
+  for (Flight* flight : flights) settle_after_death(*flight);
 }
 
 bool Lane::in_the_air(const Flight& flight) {
-  return flight.state_ == Flight::State::sent || flight.state_ == Flight::State::orphaned;
+  return flight.state_ == Flight::State::boarding || flight.state_ == Flight::State::sent ||
+         flight.state_ == Flight::State::orphaned;
 }
 
-void Lane::worker_up(std::uint16_t worker, std::vector<core::Fd> links) {
-  std::uint8_t thread = 0;
+void Lane::worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links) {
+  auto thread = static_cast<std::uint8_t>(first);
   for (core::Fd& link : links) {
     links_.push_back(std::make_unique<WorkerLink>(*this, loop_, worker, thread++, std::move(link)));
   }
@@ -153,19 +164,34 @@ void Lane::worker_gone(std::uint16_t worker) {
   for (auto& link : links_) {
     if (link->worker() == worker) link->read_to_end();
   }
-  for (Flight* flight : aloft()) settle_after_death(*flight, worker);
+  close_links(worker);
+  for (Flight* flight : aloft()) {
+    if (flight->state_ != Flight::State::boarding) settle_after_death(*flight);
+  }
+}
+
+void Lane::close_links(std::uint16_t worker) {
+  for (Flight* flight : aloft()) {
+    const WorkerLink* stopped = flight->stopped_link_;
+    if (stopped != nullptr && stopped->worker() == worker) flight->stopped_link_ = nullptr;
+  }
   std::erase_if(links_, [worker](const auto& link) { return link->worker() == worker; });
 }
 
-void Lane::settle_after_death(Flight& flight, std::uint16_t worker) {
+// Where the cell says nonsense, a worker has lied, and it is as if the one that ran it had died.
+void Lane::settle_after_death(Flight& flight) {
   if (!in_the_air(flight)) return;
+  const bool unbegun = take_back(flight);
+  if (unbegun && flight.sink_ != nullptr) return resend(flight);
+  if (unbegun || !has_living_claimer(flight)) lost(flight);
+}
+
+bool Lane::has_living_claimer(const Flight& flight) const {
   const record::CellStatus claim = flight.claim();
   const bool begun = record::Cells::running(claim.state) || claim.state == record::CellState::done;
-  if (begun) {
-    if (claim.worker == worker) lost(flight);
-    return;
-  }
-  if (flight.generation_->cells().revoke(flight.cell_, flight.serial_)) resend(flight);
+  return begun && claim.serial == flight.serial_ &&
+         std::any_of(links_.begin(), links_.end(),
+                     [&](const auto& link) { return link->worker() == claim.worker; });
 }
 
 void Lane::lost(Flight& flight) {
@@ -182,11 +208,11 @@ void Lane::resend(Flight& flight) {
 }
 
 void Lane::unavailable() {
-  for (auto& flight : flights_) {
-    if (flight->state_ != Flight::State::waiting) continue;
+  std::vector<Flight*> flights;
+  for (auto& flight : flights_) flights.push_back(flight.get());
+  for (Flight* flight : flights) {
     AnswerSink* sink = flight->sink_;
-    release(*flight);
-    sink->on_unavailable();
+    if (sink != nullptr && withdraw(*flight)) sink->on_unavailable();
   }
 }
 

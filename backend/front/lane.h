@@ -35,14 +35,17 @@ class Lane {
 
   // What the supervisor says, by way of the application.
   void use(std::shared_ptr<Generation> generation);
-  void worker_up(std::uint16_t worker, std::vector<core::Fd> links);
+  /// links  of the worker's threads from number `first` on
+  void worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links);
   void worker_gone(std::uint16_t worker);
-  void unavailable();  ///< nobody will take what waits
+  void unavailable();  ///< nobody will take what no worker has begun
 
   // For flights, links and the queue socket.
   void board(Flight& flight);
   void release(Flight& flight);
+  bool withdraw(Flight& flight);
   void abandon(Flight& flight);
+  void refuse(Flight& flight);  ///< the queue will never take its record
   Flight* find(std::uint32_t cell, std::uint32_t serial);
   core::Buffer& read_buffer();  ///< shared by the links; always with room
   void report_liar(std::uint16_t worker);
@@ -50,10 +53,13 @@ class Lane {
 
  private:
   static bool in_the_air(const Flight& flight);
+  static bool take_back(Flight& flight);
   Flight& take_flight();
   void resend(Flight& flight);
-  void settle_after_death(Flight& flight, std::uint16_t worker);
+  void settle_after_death(Flight& flight);
+  bool has_living_claimer(const Flight& flight) const;
   void lost(Flight& flight);
+  void close_links(std::uint16_t worker);
   std::vector<Flight*> aloft();
 
   core::Loop& loop_;

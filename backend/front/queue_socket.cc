@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
+#include "backend/front/lane.h"
 #include "proxy/core/log.h"
 
 namespace portico::backend {
 namespace {
 
 constexpr std::size_t batch = 32;  // records a sendmmsg; more than a turn usually brings
+// Long for a worker, which takes a record in less than 0.1 ms; short for a client.
+constexpr auto shortage_pause = std::chrono::milliseconds(10);
 
 union ControlSpace {
   char bytes[CMSG_SPACE(sizeof(int))];
@@ -37,7 +41,8 @@ QueueSocket::QueueSocket(core::Loop& loop, std::shared_ptr<Generation> generatio
       watch_(loop, *this),
       first_(loop.index() * generation_->cells_per_thread()),
       serials_(generation_->cells_per_thread(), 0),
-      flights_(generation_->cells_per_thread(), nullptr) {
+      flights_(generation_->cells_per_thread(), nullptr),
+      retry_(*this) {
   watch_.open(generation_->queue());
   for (std::uint32_t i = generation_->cells_per_thread(); i > 0; --i) free_.push_back(i - 1);
 }
@@ -77,15 +82,16 @@ Flight* QueueSocket::find(std::uint32_t cell, std::uint32_t serial) {
 void QueueSocket::on_ready(int) noexcept { wake(); }
 
 void QueueSocket::advance() {
-  while (!outbox_.empty()) {
-    const std::size_t tried = std::min(outbox_.size(), batch);
-    if (send_batch() < tried) break;
+  if (retry_.is_set() && !retry_.due()) return;
+  retry_.clear();
+  while (!outbox_.empty() && send_batch()) {
   }
-  watch_.want(outbox_.empty() ? 0 : core::writable);
+  watch_.want(outbox_.empty() || retry_.is_set() ? 0 : core::writable);
 }
 
-// The kernel may take fewer than it was given; what it took has left the outbox.
-std::size_t QueueSocket::send_batch() {
+// The kernel may take fewer than it was given (what it took has left the outbox), and says why when
+// it is asked again. False: the rest waits.
+bool QueueSocket::send_batch() {
   std::array<mmsghdr, batch> messages{};
   std::array<iovec, batch> parts;
   std::array<ControlSpace, batch> controls;
@@ -99,16 +105,38 @@ std::size_t QueueSocket::send_batch() {
   }
   const int sent = ::sendmmsg(generation_->queue(), messages.data(), static_cast<unsigned>(count),
                               MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent < 0) {
-    if (errno != EAGAIN && errno != EINTR) {
-      core::log(core::Level::error, "the queue of an application takes no records: " +
-                                        std::string(std::strerror(errno)));
-    }
-    return 0;
-  }
+  if (sent < 0) return explain(errno);
   for (int i = 0; i < sent; ++i) outbox_[static_cast<std::size_t>(i)]->state_ = Flight::State::sent;
   outbox_.erase(outbox_.begin(), outbox_.begin() + sent);
-  return static_cast<std::size_t>(sent);
+  return true;
+}
+
+// ETOOMANYREFS: bodies that lie in sockets count as open files (unix(7)); they become fewer as
+// workers take them.
+bool QueueSocket::explain(int os) {
+  switch (os) {
+    case EINTR:
+      return true;
+    case EAGAIN:
+      return false;
+    case ENOBUFS:
+    case ENOMEM:
+    case ETOOMANYREFS:
+      retry_.set_after(shortage_pause);
+      return false;
+    default:
+      refuse_first(os);
+      return true;
+  }
+}
+
+// Too large for the send buffer (EMSGSIZE), or nobody is left at the other end (EPIPE).
+void QueueSocket::refuse_first(int os) {
+  core::log(core::Level::error,
+            "the queue of an application refuses a record: " + std::string(std::strerror(os)));
+  Flight& flight = *outbox_.front();
+  outbox_.pop_front();
+  flight.lane_.refuse(flight);
 }
 
 }  // namespace portico::backend

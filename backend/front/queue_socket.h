@@ -2,7 +2,8 @@
 // queue.
 //
 // Owned by the thread's Lane. The records of one loop turn leave with one sendmmsg; when the kernel
-// takes no more, the rest waits here until the socket is writable.
+// takes no more, the rest waits here until the socket is writable, or for a moment where the kernel
+// is short of something. A record that it refuses for good goes back to the lane.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "backend/front/flight.h"
 #include "proxy/core/loop.h"
+#include "proxy/core/timer.h"
 #include "proxy/core/watch.h"
 
 namespace portico::backend {
@@ -42,7 +44,9 @@ class QueueSocket final : public core::Active, public core::ReadyListener {
 
  private:
   void on_ready(int readiness) noexcept override;
-  std::size_t send_batch();
+  bool send_batch();
+  bool explain(int os);
+  void refuse_first(int os);
   std::uint32_t index(std::uint32_t cell) const { return cell - first_; }
 
   std::shared_ptr<Generation> generation_;
@@ -52,6 +56,7 @@ class QueueSocket final : public core::Active, public core::ReadyListener {
   std::vector<Flight*> flights_;
   std::vector<std::uint32_t> free_;
   std::deque<Flight*> outbox_;
+  core::Timer retry_;  // of what the kernel was short of
 };
 
 }  // namespace portico::backend

@@ -1,6 +1,7 @@
 #include "backend/front/request_body.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "backend/record/record.h"
 
@@ -9,11 +10,13 @@ namespace {
 
 // One pull's room: as much as a transport reads at a time for a long body.
 constexpr std::size_t pull_bytes = 128 * 1024;
+// Then the other exchanges of the thread have their turn: 2 MiB at most.
+constexpr int pulls_a_turn = 16;
 
 }  // namespace
 
 http::Flow RequestBody::collect(http::BodySource& source, core::Active& reader) {
-  for (;;) {
+  for (int i = 0; i < pulls_a_turn; ++i) {
     http::Pull pull = source.pull(pull_bytes, reader);
     if (pull.flow == http::Flow::fail) error_ = pull.error;
     if (pull.flow != http::Flow::data) return pull.flow;
@@ -22,13 +25,8 @@ http::Flow RequestBody::collect(http::BodySource& source, core::Active& reader) 
       return http::Flow::fail;
     }
   }
-}
-
-bool RequestBody::fits_memory(const core::Piece& piece) {
-  const auto* slice = std::get_if<core::Slice>(&piece);
-  return slice != nullptr && file_ == nullptr &&
-         memory_.size() + slice->size() <= record::max_inline_body_bytes &&
-         share_.take(slice->size());
+  reader.wake();
+  return http::Flow::wait;
 }
 
 core::Result<void> RequestBody::place(core::Piece piece) {
@@ -36,25 +34,50 @@ core::Result<void> RequestBody::place(core::Piece piece) {
     memory_.append(std::get<core::Slice>(piece).view());
     return {};
   }
+  const bool on_disk = file_ != nullptr && file_->place() == SpoolFile::Place::disk;
+  if (on_disk) return file_->append(piece);
   const bool small = size() + core::length(piece) <= spool_.options().threshold;
-  if (file_ == nullptr || (!small && !on_disk_)) {
-    const auto place = small ? SpoolFile::Place::memory : SpoolFile::Place::disk;
-    if (auto moved = move_to_file(place); !moved) return moved;
-  }
+  return small ? to_memfd(piece) : to_disk(piece);
+}
+
+bool RequestBody::fits_memory(const core::Piece& piece) {
+  const auto* slice = std::get_if<core::Slice>(&piece);
+  const std::uint64_t most =
+      std::min<std::uint64_t>(record::max_inline_body_bytes, spool_.options().threshold);
+  return slice != nullptr && file_ == nullptr && memory_.size() + slice->size() <= most &&
+         share_.take(slice->size());
+}
+
+// Where memory is used up, by many bodies together, a small one goes to the disk as well.
+core::Result<void> RequestBody::to_memfd(const core::Piece& piece) {
+  if (file_ == nullptr && !move_to(SpoolFile::Place::memory)) return to_disk(piece);
+  const auto appended = file_->append(piece);
+  if (!appended && appended.error().os == EDQUOT) return to_disk(piece);
+  return appended;
+}
+
+core::Result<void> RequestBody::to_disk(const core::Piece& piece) {
+  if (auto moved = move_to(SpoolFile::Place::disk); !moved) return moved;
   return file_->append(piece);
 }
 
-// Also moves what lies in a memfd to the disk once it has outgrown memory.
-core::Result<void> RequestBody::move_to_file(SpoolFile::Place place) {
+core::Result<void> RequestBody::leave_memory() {
+  if (move_to(SpoolFile::Place::memory)) return {};
+  return move_to(SpoolFile::Place::disk);
+}
+
+// What there is moves along: out of memory, or from a memfd to the disk.
+core::Result<void> RequestBody::move_to(SpoolFile::Place place) {
   auto opened = SpoolFile::open(spool_, place);
   if (!opened) return opened.error();
-  std::unique_ptr<SpoolFile> old = std::move(file_);
-  file_ = std::move(*opened);
-  on_disk_ = place == SpoolFile::Place::disk;
-  if (old != nullptr) {
-    return file_->append(core::FileRange{old->descriptor(), 0, old->size()});
+  core::Result<void> moved;
+  if (file_ != nullptr) {
+    moved = (*opened)->append(core::FileRange{file_->descriptor(), 0, file_->size()});
+  } else {
+    moved = (*opened)->append(memory_);
   }
-  if (auto moved = file_->append(memory_); !moved) return moved;
+  if (!moved) return moved;
+  file_ = std::move(*opened);
   share_.give(share_.held());
   std::string().swap(memory_);
   return {};

@@ -1,7 +1,8 @@
 // RequestBody: a request's body, collected whole before the request is handed to a worker.
 //
 // Owned by a WsgiCall; its thread. Small bodies stay in memory and travel inside the record, larger
-// ones go to a memfd or, beyond spool.threshold, to an unlinked file, and travel as a descriptor.
+// ones go to a memfd or, beyond spool.threshold or where the budget of memory is used up, to an
+// unlinked file, and travel as a descriptor.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +26,22 @@ class RequestBody {
 
   std::uint64_t size() const { return file_ ? file_->size() : memory_.size(); }
   bool in_memory() const { return file_ == nullptr; }
+  /// Moves a body that lies in memory behind a descriptor, where a record has no room for it.
+  core::Result<void> leave_memory();
   std::string_view bytes() const { return memory_; }
   const SpoolFile& file() const { return *file_; }
 
  private:
   core::Result<void> place(core::Piece piece);
-  core::Result<void> move_to_file(SpoolFile::Place place);
   bool fits_memory(const core::Piece& piece);
+  core::Result<void> to_memfd(const core::Piece& piece);
+  core::Result<void> to_disk(const core::Piece& piece);
+  core::Result<void> move_to(SpoolFile::Place place);
 
   Spool& spool_;
   MemoryShare share_;
   std::string memory_;
   std::unique_ptr<SpoolFile> file_;
-  bool on_disk_ = false;
   core::Error error_;
 };
 

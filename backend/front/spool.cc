@@ -39,31 +39,39 @@ Fd open_unlinked(const std::string& directory) {
 }  // namespace
 
 bool Spool::take(std::atomic<std::uint64_t>& counter, std::uint64_t bytes, std::uint64_t limit) {
-  const std::uint64_t before = counter.fetch_add(bytes);
-  if (before + bytes <= limit) return true;
-  counter -= bytes;
+  std::uint64_t used = counter;
+  while (used <= limit && bytes <= limit - used) {
+    if (counter.compare_exchange_weak(used, used + bytes)) return true;
+  }
   return false;
 }
 
-SpoolFile::SpoolFile(Spool& spool, Fd fd, Place place)
-    : spool_(spool), fd_(std::make_shared<Fd>(std::move(fd))), place_(place) {}
-
-SpoolFile::~SpoolFile() {
-  if (place_ == Place::disk) spool_.give_file(taken_);
-  if (place_ == Place::memory) spool_.give_memory(taken_);
+bool SpoolFile::Store::take(std::uint64_t bytes) {
+  const bool got = place == Place::disk ? spool.take_file(bytes) : spool.take_memory(bytes);
+  if (got) taken += bytes;
+  return got;
 }
+
+void SpoolFile::Store::give(std::uint64_t bytes) {
+  place == Place::disk ? spool.give_file(bytes) : spool.give_memory(bytes);
+  taken -= bytes;
+}
+
+SpoolFile::SpoolFile(std::shared_ptr<Store> store)
+    : store_(std::move(store)), fd_(store_, &store_->fd) {}
 
 Result<std::unique_ptr<SpoolFile>> SpoolFile::open(Spool& spool, Place place) {
   Fd fd = place == Place::memory ? Fd(::memfd_create("portico-body", MFD_CLOEXEC))
                                  : open_unlinked(spool.options().directory);
   if (!fd) return full(errno);
-  return std::unique_ptr<SpoolFile>(new SpoolFile(spool, std::move(fd), place));
+  return std::unique_ptr<SpoolFile>(
+      new SpoolFile(std::make_shared<Store>(spool, std::move(fd), place)));
 }
 
-bool SpoolFile::take_room(std::uint64_t bytes) {
-  const bool taken = place_ == Place::disk ? spool_.take_file(bytes) : spool_.take_memory(bytes);
-  if (taken) taken_ += bytes;
-  return taken;
+// What was taken for these bytes and not written is given back.
+Error SpoolFile::refused(std::uint64_t bytes, int os) {
+  store_->give(bytes);
+  return full(os);
 }
 
 Result<void> SpoolFile::append(const core::Piece& piece) {
@@ -73,25 +81,31 @@ Result<void> SpoolFile::append(const core::Piece& piece) {
 }
 
 Result<void> SpoolFile::append(std::string_view bytes) {
-  if (!take_room(bytes.size())) return full(EDQUOT);
+  std::uint64_t left = bytes.size();
+  return store_->take(left) ? write(bytes, left) : full(EDQUOT);
+}
+
+/// left  bytes that were taken and are not yet written; given back where that fails
+Result<void> SpoolFile::write(std::string_view bytes, std::uint64_t& left) {
   while (!bytes.empty()) {
     const ssize_t written =
         ::pwrite(fd_->get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return full(errno);
+    if (written <= 0) return refused(left, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
     size_ += static_cast<std::uint64_t>(written);
+    left -= static_cast<std::uint64_t>(written);
   }
   return {};
 }
 
 Result<void> SpoolFile::append_pipe(core::Pipe& pipe) {
-  if (!take_room(pipe.held)) return full(EDQUOT);
+  if (!store_->take(pipe.held)) return full(EDQUOT);
   while (pipe.held != 0) {
     auto at = static_cast<off64_t>(size_);
     const ssize_t moved = ::splice(pipe.read_end.get(), nullptr, fd_->get(), &at, pipe.held, 0);
     if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return full(errno);
+    if (moved <= 0) return refused(pipe.held, errno);
     pipe.held -= static_cast<std::size_t>(moved);
     size_ += static_cast<std::uint64_t>(moved);
   }
@@ -99,15 +113,15 @@ Result<void> SpoolFile::append_pipe(core::Pipe& pipe) {
 }
 
 Result<void> SpoolFile::append_range(const core::FileRange& range) {
+  if (!store_->take(range.length)) return full(EDQUOT);
   std::array<char, 16 * 1024> buffer;
-  for (std::uint64_t done = 0; done < range.length;) {
-    const auto most = std::min<std::uint64_t>(buffer.size(), range.length - done);
-    const ssize_t got =
-        ::pread(range.file->get(), buffer.data(), most, static_cast<off_t>(range.offset + done));
+  for (std::uint64_t left = range.length; left != 0;) {
+    const std::uint64_t at = range.offset + (range.length - left);
+    const auto most = std::min<std::uint64_t>(buffer.size(), left);
+    const ssize_t got = ::pread(range.file->get(), buffer.data(), most, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Error{Fault::response_cut, errno, "reading a file"};
-    if (auto put = append({buffer.data(), static_cast<std::size_t>(got)}); !put) return put;
-    done += static_cast<std::uint64_t>(got);
+    if (got <= 0) return refused(left, got < 0 ? errno : EIO);
+    if (auto put = write({buffer.data(), static_cast<std::size_t>(got)}, left); !put) return put;
   }
   return {};
 }

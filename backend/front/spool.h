@@ -64,7 +64,8 @@ class MemoryShare {
   std::uint64_t bytes_ = 0;
 };
 
-/// An unlinked file that grows at its end.
+/// An unlinked file that grows at its end. What it takes of the quota is given back when the last
+/// holder of its descriptor has closed it: only then has the disk its room again.
 class SpoolFile {
  public:
   enum class Place { memory, disk };  ///< memory: a memfd, for what must only be a descriptor
@@ -73,28 +74,44 @@ class SpoolFile {
   static core::Result<std::unique_ptr<SpoolFile>> open(Spool& spool, Place place);
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
-  ~SpoolFile();
 
-  /// Writes behind what is there. Fault::spool_full when quota or disk are used up.
+  /// Writes behind what is there. Fault::spool_full when quota (EDQUOT: then nothing was written)
+  /// or disk are used up.
   core::Result<void> append(const core::Piece& piece);
   core::Result<void> append(std::string_view bytes);
 
   std::uint64_t size() const { return size_; }
   const std::shared_ptr<core::Fd>& descriptor() const { return fd_; }
+  Place place() const { return store_->place; }
   /// A descriptor of the same file that cannot be written through, for a worker.
   core::Result<core::Fd> read_only() const;
 
  private:
-  SpoolFile(Spool& spool, core::Fd fd, Place place);
-  bool take_room(std::uint64_t bytes);
+  /// The file with what it has taken; ends with the last descriptor().
+  struct Store {
+    Store(Spool& of, core::Fd file, Place where) : spool(of), fd(std::move(file)), place(where) {}
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+    ~Store() { give(taken); }
+
+    bool take(std::uint64_t bytes);
+    void give(std::uint64_t bytes);
+
+    Spool& spool;
+    core::Fd fd;
+    Place place;
+    std::uint64_t taken = 0;
+  };
+
+  explicit SpoolFile(std::shared_ptr<Store> store);
+  core::Error refused(std::uint64_t bytes, int os);
+  core::Result<void> write(std::string_view bytes, std::uint64_t& left);
   core::Result<void> append_pipe(core::Pipe& pipe);
   core::Result<void> append_range(const core::FileRange& range);
 
-  Spool& spool_;
-  std::shared_ptr<core::Fd> fd_;
-  Place place_;
+  std::shared_ptr<Store> store_;
+  std::shared_ptr<core::Fd> fd_;  // store_->fd, and keeps the store
   std::uint64_t size_ = 0;
-  std::uint64_t taken_ = 0;
 };
 
 }  // namespace portico::backend

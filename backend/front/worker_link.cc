@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "backend/front/lane.h"
+#include "proxy/core/log.h"
 
 namespace portico::backend {
 namespace {
@@ -87,11 +88,20 @@ WorkerLink::Outcome WorkerLink::read_once() {
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::wait;
   if (got <= 0) return Outcome::closed;
   const int fd = descriptor_in(message);
+  if ((message.msg_flags & MSG_CTRUNC) != 0) return lost_descriptors(fd);
   if (fd >= 0 && !reader_.offer_descriptor(fd)) return lied() ? Outcome::wait : Outcome::closed;
   buffer.grew(static_cast<std::size_t>(got));
   if (!take(buffer.take())) return fd_ ? Outcome::wait : Outcome::closed;
   // A short read has taken all there was, unless a descriptor's boundary cut it.
   return static_cast<std::size_t>(got) < room && fd < 0 ? Outcome::wait : Outcome::again;
+}
+
+// More than the one descriptor that a message may bring; or we have none left to take it with.
+WorkerLink::Outcome WorkerLink::lost_descriptors(int fd) {
+  if (fd < 0) core::log(core::Level::error, "no descriptor is left for a worker's file");
+  core::Fd(fd).reset();
+  lied();
+  return Outcome::closed;
 }
 
 // False: reading stops here, either because a sink is full or because the link is closed.
@@ -118,11 +128,7 @@ bool WorkerLink::claims(const Flight& flight) const {
 
 bool WorkerLink::dispatch(FrameEvent event, const core::Slice& bytes) {
   Flight* flight = lane_.find(reader_.cell(), reader_.serial());
-  if (flight == nullptr) {
-    if (event == FrameEvent::file) core::Fd(reader_.take_descriptor()).reset();
-    return true;
-  }
-  if (!claims(*flight)) return lied();
+  if (flight == nullptr || !claims(*flight)) return lied();
   if (flight->sink_ == nullptr) {
     if (event == FrameEvent::file) core::Fd(reader_.take_descriptor()).reset();
     if (event == FrameEvent::end || event == FrameEvent::abort) lane_.release(*flight);

@@ -1,7 +1,9 @@
 #include "backend/front/wsgi_call.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <utility>
 
 #include "backend/front/request_record.h"
 
@@ -10,6 +12,15 @@ namespace {
 
 using core::Error;
 using core::Fault;
+
+// How long a request waits beyond timeouts.queue because workers start: a start that takes longer
+// counts as time in the queue.
+constexpr core::Duration longest_start = std::chrono::seconds(60);
+// While they start, the end of the wait moves on, and is looked at this often.
+constexpr core::Duration start_look = std::chrono::milliseconds(250);
+// A client that has ended its side mostly has left, and then its request should not be begun any
+// more; but one that waits for its answer, as nc does, gets it where a worker is soon free.
+constexpr core::Duration half_closed_wait = std::chrono::seconds(1);
 
 bool safe_to_repeat(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
@@ -76,32 +87,51 @@ void WsgiCall::collect() {
   const http::Flow flow = request_body_.collect(exchange_.request_body(), *this);
   if (flow == http::Flow::wait) return;
   if (flow == http::Flow::end) return submit();
-  state_ = State::over;
-  exchange_.fail(request_body_.error());
+  fail(request_body_.error());
 }
 
 void WsgiCall::submit() {
   state_ = State::flying;
   queued_at_ = loop().now();
+  starting_before_ = application_.time_starting(queued_at_);
   if (application_.state() == Application::State::failed) return on_unavailable();
   flight_ = application_.lane(loop().index()).submit(*this);
   if (flight_ == nullptr) return fail(Fault::queue_full, "queueing for a worker");
-  timer_.set(queued_at_ + std::min(route_.timeouts.queue, route_.timeouts.response));
+  await_claim(queue_ends());
+}
+
+// Nobody tells of a claim, so this looks at least as often as the response time needs.
+void WsgiCall::await_claim(core::Time deadline) {
+  const core::Time now = loop().now();
+  core::Time next = std::min(deadline, now + route_.timeouts.response);
+  if (client_left_) next = std::min(next, now + half_closed_wait);
+  if (application_.state() == Application::State::starting) next = std::max(next, now + start_look);
+  timer_.set(next);
+}
+
+// The time in the queue does not count while workers start: there is nobody to take the request.
+core::Time WsgiCall::queue_ends() const {
+  const core::Duration started = application_.time_starting(loop().now()) - starting_before_;
+  return queued_at_ + route_.timeouts.queue + std::clamp(started, core::Duration(0), longest_start);
 }
 
 void WsgiCall::client_finished() {
-  if (state_ != State::flying || flight_ == nullptr || flight_->state() != Flight::State::waiting)
-    return;
-  fail(Fault::client_gone, "waiting for a worker");
+  if (state_ != State::flying || std::exchange(client_left_, true)) return;
+  await_claim(queue_ends());
 }
 
 bool WsgiCall::write_record(Flight& flight) {
   exchange_.trace().attempts += 1;
   auto written = write_request(flight, exchange_, request_body_, script_name_);
+  const bool crowded = !written && written.error().fault == Fault::head_too_large &&
+                       request_body_.in_memory() && request_body_.size() != 0;
+  if (crowded) {
+    written = request_body_.leave_memory();
+    if (written) written = write_request(flight, exchange_, request_body_, script_name_);
+  }
   if (written) return true;
   flight_ = nullptr;
-  state_ = State::over;
-  exchange_.fail(written.error());
+  fail(written.error());
   return false;
 }
 
@@ -150,6 +180,7 @@ void WsgiCall::on_end() {
 
 void WsgiCall::on_abort(record::AbortReason reason) {
   note_claim();
+  flight_ = nullptr;
   fail(fault_of(reason), "answering");
 }
 
@@ -158,15 +189,20 @@ bool WsgiCall::on_worker_lost(unsigned deaths) {
       state_ == State::flying && deaths < 2 && safe_to_repeat(exchange_.request().method);
   if (repeat) return true;
   note_claim();
+  flight_ = nullptr;
   fail(Fault::worker_died, state_ == State::answering ? "answering" : "working on the request");
   return false;
 }
 
-void WsgiCall::on_unavailable() { fail(Fault::site_unavailable, application_.cause()); }
+void WsgiCall::on_unavailable() {
+  flight_ = nullptr;
+  fail(Fault::site_unavailable, application_.cause());
+}
+
+void WsgiCall::fail(Fault fault, std::string_view doing) { fail({fault, 0, doing}); }
 
 // Ends the call: the client gets an error page, or an abort once the head has gone.
-void WsgiCall::fail(Fault fault, std::string_view doing) {
-  const Error error{fault, 0, doing};
+void WsgiCall::fail(Error error) {
   const bool responded = state_ == State::answering;
   let_go();
   if (!responded) return exchange_.fail(error);
@@ -176,9 +212,7 @@ void WsgiCall::fail(Fault fault, std::string_view doing) {
 void WsgiCall::let_go() {
   state_ = State::over;
   timer_.clear();
-  // The flight may be on its way out itself, and then tells nothing any more.
-  if (flight_ != nullptr && flight_->state() != Flight::State::free) flight_->abandon();
-  flight_ = nullptr;
+  if (flight_ != nullptr) std::exchange(flight_, nullptr)->abandon();
 }
 
 void WsgiCall::body_drained() {
@@ -197,15 +231,14 @@ void WsgiCall::on_deadline() {
   queue_deadline();
 }
 
-// The time in the queue does not count while the application starts: there is nobody to take it.
+// Only what no worker has begun is given up; a claim in this very moment lets it run.
 void WsgiCall::queue_deadline() {
-  const core::Time deadline = queued_at_ + route_.timeouts.queue;
-  if (application_.state() == Application::State::starting) {
-    queued_at_ = loop().now();
-    return timer_.set(queued_at_ + route_.timeouts.queue);
-  }
-  if (loop().now() < deadline) return timer_.set(deadline);
-  fail(Fault::queue_timeout, "waiting for a worker");
+  const core::Time deadline = queue_ends();
+  const bool late = loop().now() >= deadline;
+  if (!late && !client_left_) return await_claim(deadline);
+  if (!flight_->withdraw()) return response_deadline();
+  flight_ = nullptr;
+  fail(late ? Fault::queue_timeout : Fault::client_gone, "waiting for a worker");
 }
 
 void WsgiCall::response_deadline() {

@@ -55,10 +55,13 @@ class WsgiCall final : public serve::Task,
   void submit();
   void on_deadline();
   void queue_deadline();
+  core::Time queue_ends() const;
+  void await_claim(core::Time deadline);
   void response_deadline();
   void note_claim();
   void let_go();
   void fail(core::Fault fault, std::string_view doing);
+  void fail(core::Error error);
   core::Time claimed_at() const;
 
   serve::Exchange& exchange_;
@@ -70,6 +73,8 @@ class WsgiCall final : public serve::Task,
   Flight* flight_ = nullptr;
   AnswerBody* body_ = nullptr;  // owned by the exchange once it was responded
   core::Time queued_at_;
+  core::Duration starting_before_{};  // Application::time_starting when it was queued
+  bool client_left_ = false;          // has ended its side, and may still read
   core::Time last_frame_;
   core::Timer timer_;
 };

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "conf/check.h"
 #include "proxy/core/log.h"
+#include "proxy/process/death.h"
 
 namespace portico::backend {
 namespace {
@@ -16,6 +18,16 @@ using record::ControlMessage;
 
 // How long workers of a front that is gone may finish what they run: nobody waits for the answers.
 constexpr auto leavers_grace = std::chrono::seconds(30);
+// How long an interpreter may take to end once it has said that the import failed: threads that the
+// application has begun may hold it for ever.
+constexpr auto refused_grace = std::chrono::seconds(5);
+// What one process may say a turn, so that none that talks without end holds the supervisor.
+constexpr int messages_a_turn = 64;
+// Pipes of earlier zygotes that are still read, since children of theirs hold them open.
+constexpr std::size_t outputs_kept = 4;
+
+// Newer than all: no worker is kept.
+constexpr std::uint64_t no_generation = UINT64_MAX;
 
 ControlMessage message(std::string_view verb) { return {std::string(verb), {}}; }
 
@@ -35,9 +47,13 @@ ApplicationService::ApplicationService(core::Active& supervisor,
       options_(std::move(options)),
       retry_(*this),
       stop_deadline_(*this),
-      leavers_deadline_(*this) {}
+      leavers_deadline_(*this),
+      refused_deadline_(*this) {}
 
-ApplicationService::~ApplicationService() { kill_left(); }
+ApplicationService::~ApplicationService() {
+  kill_workers(no_generation);
+  if (zygote_ != nullptr) zygote_->kill(SIGKILL);
+}
 
 void ApplicationService::say(core::Level level, const std::string& text) const {
   core::log(level, "[" + application_.name + "] " + text);
@@ -57,6 +73,7 @@ void ApplicationService::front_up(process::FrontLink& link) {
   const int fds[] = {channels_->front_queue.get(), channels_->cells.get()};
   tell(message("queue").set("generation", generation_), fds);
   channels_->front_queue.reset();
+  if (state_ == State::ready) state_ = State::starting;  // those that are ready belong to another
   tell_state();
   if (zygote_ == nullptr) return start_zygote();
   zygote_->renew(*channels_);
@@ -97,7 +114,7 @@ void ApplicationService::start_zygote() {
   if (stopping_ || !channels_) return;
   retry_.clear();
   zygote_backoff_.started(loop().now());
-  imported_ = false;
+  imported_ = refused_ = false;
   if (!options_->user_error.empty()) return fail("interpreter", options_->user_error);
   if (!is_directory(application_.directory))
     return fail("directory", "there is no directory " + application_.directory);
@@ -138,19 +155,37 @@ void ApplicationService::tell_state() {
 void ApplicationService::advance() {
   hear_zygote();
   hear_workers();
+  on_deadlines();
+  std::erase_if(outputs_, [](const auto& output) { return output->ended(); });
+}
+
+void ApplicationService::on_deadlines() {
   if (retry_.due()) {
     retry_.clear();
     zygote_ == nullptr ? start_zygote() : fill();
   }
-  if (stop_deadline_.due() || leavers_deadline_.due()) kill_left();
+  if (leavers_deadline_.due()) {
+    leavers_deadline_.clear();
+    kill_workers(generation_);
+  }
+  if (refused_deadline_.due() || stop_deadline_.due()) {
+    refused_deadline_.clear();
+    if (zygote_ != nullptr) zygote_->kill(SIGKILL);
+  }
+  if (stop_deadline_.due()) {
+    stop_deadline_.clear();
+    kill_workers(no_generation);
+  }
 }
 
 void ApplicationService::hear_zygote() {
-  while (zygote_ != nullptr) {
+  if (zygote_ == nullptr) return;
+  for (int i = 0; i < messages_a_turn; ++i) {
     const auto heard = zygote_->hear();
     if (!heard) return;
     on_zygote(*heard);
   }
+  wake();
 }
 
 void ApplicationService::on_zygote(const ControlMessage& heard) {
@@ -162,8 +197,7 @@ void ApplicationService::on_zygote(const ControlMessage& heard) {
   } else if (heard.verb == record::verb::forked) {
     on_forked(heard);
   } else if (heard.verb == record::verb::exited) {
-    worker_gone(static_cast<std::uint16_t>(heard.number("worker").value_or(0)),
-                static_cast<int>(heard.number("status").value_or(0)));
+    on_exited(heard);
   }
 }
 
@@ -172,48 +206,82 @@ void ApplicationService::on_failed(std::string_view reason) {
   say(core::Level::error,
       "is not running: importing " + application_.reference + " failed: " + std::string(reason));
   cause_ = "import";
+  refused_ = true;
+  refused_deadline_.set_after(refused_grace);
   if (!workers_.any_ready(generation_)) become(State::failed);
 }
 
 void ApplicationService::on_forked(const ControlMessage& heard) {
   Worker* worker = workers_.find(static_cast<std::uint16_t>(heard.number("worker").value_or(0)));
   const auto pid = static_cast<pid_t>(heard.number("pid").value_or(0));
-  if (worker != nullptr && is_child_of(pid, zygote_->pid())) worker->pid = pid;
+  if (worker == nullptr || !is_child_of(pid, zygote_->pid())) return;
+  worker->pid = pid;
+  if (worker->state == Worker::State::ready) tell_ready(*worker);  // it was faster than this
+}
+
+void ApplicationService::on_exited(const ControlMessage& heard) {
+  const auto status = static_cast<int>(heard.number("status").value_or(0));
+  const bool born = heard.number("pid").value_or(0) != 0;
+  worker_gone(static_cast<std::uint16_t>(heard.number("worker").value_or(0)),
+              born ? process::describe_death(status) : "could not be forked");
 }
 
 void ApplicationService::hear_workers() {
-  workers_.for_each([this](Worker& worker) {
-    for (;;) {
-      auto received = worker.control->receive();
-      if (!received || !received->has_value()) return;
-      if (const auto heard = record::parse_control((*received)->text)) on_worker(worker, *heard);
-    }
-  });
+  workers_.for_each([this](Worker& worker) { hear_worker(worker); });
+}
+
+void ApplicationService::hear_worker(Worker& worker) {
+  for (int i = 0; i < messages_a_turn; ++i) {
+    auto received = worker.control->receive();
+    if (!received || !received->has_value()) return;
+    if (const auto heard = record::parse_control((*received)->text)) on_worker(worker, *heard);
+  }
+  wake();
 }
 
 void ApplicationService::on_worker(Worker& worker, const ControlMessage& heard) {
-  const auto number = std::uint64_t{worker.number};
+  const bool present = worker.generation == generation_;
   if (heard.verb == record::verb::ready && worker.state == Worker::State::starting) {
     worker.state = Worker::State::ready;
     worker.since = loop().now();
-    worker_backoff_.started(worker.since);
-    if (worker.generation != generation_) return;
-    tell(message("ready").set("worker", number).set("pid", static_cast<std::uint64_t>(worker.pid)));
+    if (!present) return;
+    tell_ready(worker);
     become(State::ready);
-  } else if (heard.verb == record::verb::leaving) {
+  } else if (heard.verb == record::verb::leaving && worker.state != Worker::State::leaving) {
     worker.state = Worker::State::leaving;
-    if (worker.generation == generation_) tell(message("leaving").set("worker", number));
-    fill();
+    if (!present) return;
+    tell(message("leaving").set("worker", std::uint64_t{worker.number}));
+    if (!workers_.any_ready(generation_) && state_ == State::ready) become(State::starting);
+    replace(worker);
   }
+}
+
+void ApplicationService::tell_ready(const Worker& worker) {
+  tell(message("ready")
+           .set("worker", std::uint64_t{worker.number})
+           .set("pid", static_cast<std::uint64_t>(worker.pid)));
+}
+
+// At once where the one that left had come up well; else deaths in a row make the wait longer.
+void ApplicationService::replace(const Worker& worker) {
+  if (stopping_ || zygote_ == nullptr) return;
+  if (worker.has_answered) {
+    worker_backoff_.proved();
+    retry_.clear();
+    return fill();
+  }
+  retry_.set_after(worker_backoff_.died(loop().now()));
 }
 
 // As many workers as there should be, once the application is imported and there is a front.
 void ApplicationService::fill() {
-  if (stopping_ || front_ == nullptr || zygote_ == nullptr || !imported_) return;
+  const bool able = !stopping_ && front_ != nullptr && zygote_ != nullptr && imported_;
+  if (!able || retry_.is_set()) return;
   while (workers_.serving(generation_) < application_.workers) {
     const unsigned before = workers_.serving(generation_);
     fork_worker();
-    if (workers_.serving(generation_) == before) return retry_later();
+    if (workers_.serving(generation_) == before)
+      return retry_.set_after(worker_backoff_.died(loop().now()));
   }
 }
 
@@ -224,17 +292,25 @@ void ApplicationService::fork_worker() {
   Worker& worker =
       workers_.add(number, generation_, loop().now(),
                    std::make_unique<net::Channel>(*this, std::move(ends->our_control)));
+  worker_backoff_.started(worker.since);
   announce(worker, *ends);
   zygote_->fork(number, *ends);
 }
 
+// A message has room for so many streams: a worker with more is told in several.
 void ApplicationService::announce(const Worker& worker, const WorkerEnds& ends) {
   std::vector<int> fds;
   for (const core::Fd& fd : ends.front) fds.push_back(fd.get());
-  tell(message("worker")
-           .set("worker", std::uint64_t{worker.number})
-           .set("threads", std::uint64_t{application_.threads}),
-       fds);
+  const std::size_t row = front_threads_;
+  const std::size_t rows_at_once = std::max<std::size_t>(1, record::max_control_descriptors / row);
+  for (std::size_t first = 0; first < application_.threads; first += rows_at_once) {
+    const std::size_t rows = std::min<std::size_t>(rows_at_once, application_.threads - first);
+    tell(message("worker")
+             .set("worker", std::uint64_t{worker.number})
+             .set("threads", std::uint64_t{application_.threads})
+             .set("first", std::uint64_t{first}),
+         std::span(fds).subspan(first * row, rows * row));
+  }
 }
 
 bool ApplicationService::child_ended(pid_t pid, int wait_status) {
@@ -245,33 +321,43 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   }
   const Worker* worker = workers_.find_pid(pid);
   if (worker == nullptr) return false;
-  worker_gone(worker->number, wait_status);
+  worker_gone(worker->number, process::describe_death(wait_status));
   return true;
 }
 
+// A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG).
 void ApplicationService::zygote_gone(int wait_status) {
-  zygote_->ended();
+  keep_output(zygote_->ended());
   zygote_.reset();
+  refused_deadline_.clear();
+  for (const std::uint16_t number : workers_.untold()) worker_gone(number, "ended with its zygote");
   if (stopping_) return supervisor_.wake();
-  const bool broken_import = cause_ == "import" && !imported_;
-  if (broken_import) return retry_later();
-  fail("exit", "its Python ended: " + describe_exit(wait_status));
+  if (refused_) return retry_later();
+  fail("exit", "its Python " + process::describe_death(wait_status));
 }
 
-void ApplicationService::worker_gone(std::uint16_t number, int wait_status) {
-  Worker* worker = workers_.find(number);
-  if (worker == nullptr) return;
-  const std::string why = describe_exit(wait_status);
-  const bool expected = worker->state == Worker::State::leaving;
-  if (!expected) say(core::Level::warning, "worker " + std::to_string(number) + " is gone: " + why);
-  if (worker->generation == generation_) {
-    if (worker->has_answered) worker_backoff_.proved();
-    tell(message("gone").set("worker", std::uint64_t{number}).set("why", why));
-  }
+// Its last words may still lie in the pipe.
+void ApplicationService::keep_output(std::unique_ptr<process::Output> output) {
+  outputs_.push_back(std::move(output));
+  if (outputs_.size() > outputs_kept) outputs_.pop_front();
+}
+
+void ApplicationService::worker_gone(std::uint16_t number, std::string_view why) {
+  Worker* found = workers_.find(number);
+  if (found == nullptr) return;
+  hear_worker(*found);  // its last words come before its end
+  const Worker worker = std::move(*found);
   workers_.remove(number);
+  const bool expected = worker.state == Worker::State::leaving;
+  const bool present = worker.generation == generation_;
+  if (!expected)
+    say(core::Level::warning, "worker " + std::to_string(number) + " " + std::string(why));
+  if (present)
+    tell(message("gone").set("worker", std::uint64_t{number}).set("why", std::string(why)));
   if (stopping_) return supervisor_.wake();
+  if (!present) return;
   if (!workers_.any_ready(generation_) && state_ == State::ready) become(State::starting);
-  expected ? fill() : retry_.set_after(worker_backoff_.died(loop().now()));
+  if (!expected) replace(worker);
 }
 
 void ApplicationService::stop(core::Time deadline) {
@@ -288,14 +374,11 @@ void ApplicationService::stop(core::Time deadline) {
 
 bool ApplicationService::stopped() const { return zygote_ == nullptr && workers_.empty(); }
 
-void ApplicationService::kill_left() {
-  const bool all = stop_deadline_.due() || !stopping_;
+/// oldest_kept  the generation from which on workers are left alone
+void ApplicationService::kill_workers(std::uint64_t oldest_kept) {
   workers_.for_each([&](Worker& worker) {
-    if (all || worker.generation != generation_) kill_worker(worker);
+    if (worker.generation < oldest_kept) kill_worker(worker);
   });
-  leavers_deadline_.clear();
-  if (stop_deadline_.due() && zygote_ != nullptr) zygote_->kill(SIGKILL);
-  stop_deadline_.clear();
 }
 
 }  // namespace portico::backend

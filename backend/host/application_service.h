@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,22 +49,28 @@ class ApplicationService final : public core::Active, public process::Service {
   void start_zygote();
   void hear_zygote();
   void hear_workers();
+  void hear_worker(Worker& worker);
   void on_zygote(const record::ControlMessage& message);
   void on_failed(std::string_view reason);
   void on_forked(const record::ControlMessage& message);
+  void on_exited(const record::ControlMessage& message);
   void on_worker(Worker& worker, const record::ControlMessage& message);
   void zygote_gone(int wait_status);
-  void worker_gone(std::uint16_t number, int wait_status);
+  void keep_output(std::unique_ptr<process::Output> output);
+  void worker_gone(std::uint16_t number, std::string_view why);
+  void replace(const Worker& worker);
   void fill();
   void fork_worker();
   void announce(const Worker& worker, const WorkerEnds& ends);
   void fail(std::string_view cause, std::string reason);
   void become(State state);
   void retry_later();
-  void kill_left();
+  void on_deadlines();
+  void kill_workers(std::uint64_t oldest_kept);
   void kill_worker(const Worker& worker);
   void tell(const record::ControlMessage& message, std::span<const int> fds = {});
   void tell_state();
+  void tell_ready(const Worker& worker);
   void say(core::Level level, const std::string& text) const;
 
   core::Active& supervisor_;
@@ -75,6 +82,8 @@ class ApplicationService final : public core::Active, public process::Service {
   std::uint64_t generation_ = 0;
   std::unique_ptr<Zygote> zygote_;
   bool imported_ = false;
+  bool refused_ = false;                                  // it said that the import failed
+  std::deque<std::unique_ptr<process::Output>> outputs_;  // of earlier zygotes
   Workers workers_;
   State state_ = State::starting;
   std::string cause_;
@@ -84,6 +93,7 @@ class ApplicationService final : public core::Active, public process::Service {
   bool stopping_ = false;
   core::Timer stop_deadline_;
   core::Timer leavers_deadline_;  // of workers of an earlier front
+  core::Timer refused_deadline_;  // of a zygote that could not import
 };
 
 }  // namespace portico::backend

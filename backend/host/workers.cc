@@ -1,8 +1,5 @@
 #include "backend/host/workers.h"
 
-#include <string.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 
 namespace portico::backend {
@@ -50,15 +47,12 @@ bool Workers::any_ready(std::uint64_t generation) const {
   });
 }
 
-std::string describe_exit(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    const int signal = WTERMSIG(wait_status);
-    const char* name = sigdescr_np(signal);
-    return "killed by signal " + std::to_string(signal) +
-           (name != nullptr ? " (" + std::string(name) + ")" : "");
+std::vector<std::uint16_t> Workers::untold() const {
+  std::vector<std::uint16_t> numbers;
+  for (const auto& [number, worker] : table_) {
+    if (worker.pid == 0) numbers.push_back(number);
   }
-  const int status = WEXITSTATUS(wait_status);
-  return status == 0 ? "exited" : "exit status " + std::to_string(status);
+  return numbers;
 }
 
 }  // namespace portico::backend

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "proxy/core/loop.h"
 #include "proxy/net/channel.h"
@@ -40,6 +40,8 @@ class Workers {
   Worker* find(std::uint16_t number);
   Worker* find_pid(pid_t pid);
   void remove(std::uint16_t number) { table_.erase(number); }
+  /// Those whose process the zygote has never told.
+  std::vector<std::uint16_t> untold() const;
 
   bool empty() const { return table_.empty(); }
   /// Those of this generation that work or soon will.
@@ -57,8 +59,5 @@ class Workers {
   std::map<std::uint16_t, Worker> table_;
   std::uint16_t last_ = 0;
 };
-
-/// "killed by signal 9 (Killed)", "exit status 1", "exited".
-std::string describe_exit(int wait_status);
 
 }  // namespace portico::backend

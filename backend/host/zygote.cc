@@ -22,23 +22,20 @@ using record::ControlMessage;
 constexpr int control_number = 3;
 constexpr int engine_number = 4;
 
-// What a service manager says to its service is not for the applications.
+// What a service manager says to its service is not for the applications. Of two values the first
+// counts: what the operator wrote.
 std::vector<std::string> environment_of(const conf::Application& application,
                                         const HostOptions& options) {
   std::vector<std::string> hidden = {"NOTIFY_SOCKET",  "LISTEN_FDS",    "LISTEN_PID",
                                      "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"};
-  std::vector<std::string> added;
+  std::vector<std::pair<std::string, std::string>> added = application.environment;
   if (options.identity) {
-    added = {"HOME=" + options.identity->home, "USER=" + options.identity->name,
-             "LOGNAME=" + options.identity->name};
-    hidden.insert(hidden.end(), {"HOME", "USER", "LOGNAME"});
+    const process::Identity& user = *options.identity;
+    added.insert(added.end(), {{"HOME", user.home}, {"USER", user.name}, {"LOGNAME", user.name}});
   }
-  for (const auto& [name, value] : application.environment) {
-    hidden.push_back(name);
-    added.push_back(name + "=" + value);
-  }
+  for (const auto& [name, value] : added) hidden.push_back(name);
   std::vector<std::string> environment = process::environment_without(hidden);
-  environment.insert(environment.end(), added.begin(), added.end());
+  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
   return environment;
 }
 
@@ -76,7 +73,8 @@ ControlMessage setup_message(const conf::Application& application, unsigned fron
 
 Zygote::Zygote(core::Active& owner, Fd control, Fd output, const std::string& tag)
     : control_(owner, std::move(control)),
-      output_(owner, std::move(output), process::log_sink(tag)) {}
+      output_(std::make_unique<process::Output>(owner, std::move(output), process::log_sink(tag))) {
+}
 
 Result<std::unique_ptr<Zygote>> Zygote::start(core::Active& owner,
                                               const conf::Application& application,
@@ -120,6 +118,11 @@ void Zygote::stop() { send(ControlMessage{std::string(record::verb::stop), {}}, 
 
 void Zygote::kill(int signal) {
   if (pid_ > 0) ::kill(pid_, signal);
+}
+
+std::unique_ptr<process::Output> Zygote::ended() {
+  pid_ = 0;
+  return std::move(output_);
 }
 
 std::optional<ControlMessage> Zygote::hear() {

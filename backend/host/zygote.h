@@ -48,14 +48,15 @@ class Zygote {
   void fork(std::uint16_t worker, const WorkerEnds& ends);
   void stop();
   void kill(int signal);
-  void ended() { pid_ = 0; }  ///< wait has told so
+  /// wait has told that it has ended; what is left of its output (that of its children too).
+  std::unique_ptr<process::Output> ended();
 
  private:
   Zygote(core::Active& owner, core::Fd control, core::Fd output, const std::string& tag);
   void send(const record::ControlMessage& message, std::vector<int> fds);
 
   net::Channel control_;
-  process::Output output_;
+  std::unique_ptr<process::Output> output_;
   pid_t pid_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "proxy/core/loop.h"
 #include "proxy/http/h1_read.h"
@@ -28,7 +29,13 @@ inline http::RequestHead read_head(std::string_view text) {
 
 class FakeExchange final : public serve::Exchange {
  public:
-  explicit FakeExchange(std::string_view head_text) : head_(read_head(head_text)) {
+  explicit FakeExchange(std::string_view head_text) : FakeExchange(head_text, nullptr) {}
+  /// loop  that of the test; null: one of its own, driven by hand
+  FakeExchange(std::string_view head_text, core::Loop* loop)
+      : own_loop_(loop == nullptr ? std::make_unique<core::Loop>(core::Loop::Drive::by_hand)
+                                  : nullptr),
+        loop_(loop == nullptr ? own_loop_.get() : loop),
+        head_(read_head(head_text)) {
     connection_.client = *net::Address::parse("192.0.2.7:4711");
     connection_.local = *net::Address::parse("198.51.100.1:80");
     connection_.listener = ":80";
@@ -41,8 +48,8 @@ class FakeExchange final : public serve::Exchange {
   serve::Trace& trace() override { return trace_; }
   serve::ExchangeLimits& limits() override { return limits_; }
   void report_to(const serve::Journal& journal) override { journal_ = &journal; }
-  http::BodySource& request_body() override { return body_; }
-  void inform(http::ResponseHead) override {}
+  http::BodySource& request_body() override { return source_ == nullptr ? body_ : *source_; }
+  void inform(http::ResponseHead head) override { informed_.push_back(head.status); }
   void respond(http::ResponseHead head, std::unique_ptr<http::BodySource> body) override {
     trace_.status = head.status;
     response_ = std::move(head);
@@ -62,6 +69,11 @@ class FakeExchange final : public serve::Exchange {
   void come_from(std::string_view address) { connection_.client = *net::Address::parse(address); }
   core::Fault fault() const { return trace_.error.fault; }
   const serve::Journal* journal() const { return journal_; }
+  /// The request's body is pulled from here; else it is empty.
+  void bring(http::BodySource& source) { source_ = &source; }
+  const std::vector<int>& informed() const { return informed_; }
+  /// What it was answered with; a session destroys it when nobody wants it.
+  std::unique_ptr<http::BodySource>& response_body() { return response_body_; }
   const std::optional<http::ResponseHead>& response() const { return response_; }
   /// The value of a request field as it stands now; "-" where there is none.
   std::string field(std::string_view name) const {
@@ -70,13 +82,16 @@ class FakeExchange final : public serve::Exchange {
   }
 
  private:
-  std::unique_ptr<core::Loop> loop_ = std::make_unique<core::Loop>(core::Loop::Drive::by_hand);
+  std::unique_ptr<core::Loop> own_loop_;
+  core::Loop* loop_;
   http::RequestHead head_;
   serve::Connection connection_;
   serve::Trace trace_;
   serve::ExchangeLimits limits_;
   const serve::Journal* journal_ = nullptr;
   http::ReadyBody body_{core::Slice()};
+  http::BodySource* source_ = nullptr;
+  std::vector<int> informed_;
   std::optional<http::ResponseHead> response_;
   std::unique_ptr<http::BodySource> response_body_;
   bool failed_ = false;

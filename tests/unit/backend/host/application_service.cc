@@ -1,0 +1,377 @@
+// ApplicationService with a real Python behind it and a front that the test plays: starts,
+// failures, deaths, liars, new fronts, stops.
+#include "backend/host/application_service.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <functional>
+
+#include "backend/host/engine_blob.h"
+#include "tests/support/run_loop.h"
+#include "tests/support/sockets.h"
+
+using namespace portico;
+using namespace portico::tests;
+using backend::ApplicationService;
+using record::ControlMessage;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr const char* hello = "def application(environ, start_response):\n    pass\n";
+
+/// The front's side: keeps what it is told, with the descriptors.
+class FakeFront final : public process::FrontLink {
+ public:
+  explicit FakeFront(unsigned threads = 1) : threads_(threads) {}
+
+  struct Told {
+    ControlMessage message;
+    std::vector<core::Fd> fds;
+  };
+  void tell(std::string_view service, std::string_view text, std::span<const int> fds) override {
+    CHECK(service == "a.example");
+    Told one{*record::parse_control(text), {}};
+    for (const int fd : fds) one.fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    all.push_back(std::move(one));
+  }
+  unsigned front_threads() const override { return threads_; }
+
+  std::size_t count(std::string_view verb, std::string_view state = {}) const {
+    std::size_t found = 0;
+    for (const Told& one : all)
+      found += one.message.verb == verb &&
+               (state.empty() || one.message.text("state").value_or("") == state);
+    return found;
+  }
+  const ControlMessage& last(std::string_view verb) const {
+    for (auto at = all.rbegin(); at != all.rend(); ++at) {
+      if (at->message.verb == verb) return at->message;
+    }
+    throw std::runtime_error("was not told " + std::string(verb));
+  }
+  std::string last_state() const {
+    return std::string(count("state") == 0 ? "" : *last("state").text("state"));
+  }
+
+  std::vector<Told> all;
+
+ private:
+  unsigned threads_;
+};
+
+std::shared_ptr<const backend::HostOptions> host_options() {
+  static const auto options = [] {
+    auto made = std::make_shared<backend::HostOptions>();
+    made->engine = std::move(*backend::sealed_copy("engine", backend::engine_image()));
+    return made;
+  }();
+  return options;
+}
+
+class Bench {
+ public:
+  explicit Bench(const std::string& code = hello, unsigned workers = 1) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::ofstream(folder.file("shop.py")) << code;
+    options.name = options.site = "a.example";
+    options.reference = "shop";
+    options.directory = folder.file("");
+    options.python = "/usr/bin/python3";
+    options.workers = workers;
+  }
+  ~Bench() {
+    if (service) service->stop(loop.now());
+    if (service) until([&] { return service->stopped(); });
+    service.reset();
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
+
+  void start(unsigned front_threads = 1) {
+    if (!service) service.emplace(supervisor, options, host_options());
+    front = std::make_unique<FakeFront>(front_threads);
+    service->front_up(*front);
+  }
+  /// Runs the loop, reaping as the supervisor does, until this holds.
+  bool until(const std::function<bool()>& holds) {
+    Agent* self = nullptr;
+    Agent look(loop, [&] {
+      reap();
+      holds() ? loop.stop() : self->wake();
+    });
+    self = &look;
+    look.wake();
+    return run_loop(loop, seconds(30));
+  }
+  void reap() {
+    int status = 0;
+    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (!service->child_ended(pid, status)) ++strangers;
+    }
+  }
+  bool until_ready(std::size_t count = 1) {
+    return until([&] { return front->count("ready") >= count && front->last_state() == "ready"; });
+  }
+  pid_t worker_pid() {
+    REQUIRE(until([&] { return front->last("ready").number("pid").value_or(0) != 0; }));
+    return static_cast<pid_t>(*front->last("ready").number("pid"));
+  }
+  pid_t zygote_pid() {
+    std::ifstream in("/proc/" + std::to_string(worker_pid()) + "/stat");
+    std::string text;
+    std::getline(in, text);
+    return static_cast<pid_t>(std::stol(text.substr(text.rfind(')') + 4)));
+  }
+  void rewrite(const std::string& code) { std::ofstream(folder.file("shop.py")) << code; }
+
+  core::Loop loop;
+  ScratchDirectory folder;
+  conf::Application options;
+  Agent supervisor{loop, [] {}};
+  std::unique_ptr<FakeFront> front;
+  std::optional<ApplicationService> service;
+  int strangers = 0;
+};
+
+}  // namespace
+
+TEST_CASE("service: the front gets queue and cells, each worker's streams, then its readiness") {
+  Bench bench(hello, 2);
+  bench.options.threads = 3;
+  bench.start(2);
+  REQUIRE(bench.front->all.size() >= 2);
+  CHECK(bench.front->all[0].message.verb == "queue");
+  CHECK(bench.front->all[0].fds.size() == 2);
+  CHECK(bench.front->last_state() == "starting");
+  REQUIRE(bench.until_ready(2));
+  CHECK(bench.front->count("worker") == 2);
+  for (const FakeFront::Told& told : bench.front->all) {
+    if (told.message.verb != "worker") continue;
+    CHECK(told.fds.size() == 6);
+    CHECK(told.message.number("threads") == 3u);
+    CHECK(told.message.number("first") == 0u);
+  }
+}
+
+TEST_CASE("service: streams beyond one message's descriptors come in several messages") {
+  Bench bench;
+  bench.options.threads = 5;
+  bench.start(100);
+  REQUIRE(bench.until([&] { return bench.front->count("worker") == 3; }));
+  std::vector<std::pair<std::uint64_t, std::size_t>> parts;
+  for (const FakeFront::Told& told : bench.front->all) {
+    if (told.message.verb == "worker")
+      parts.emplace_back(*told.message.number("first"), told.fds.size());
+  }
+  CHECK(parts == decltype(parts){{0, 200}, {2, 200}, {4, 100}});
+  REQUIRE(bench.until_ready());
+}
+
+TEST_CASE("service: an import that fails is told, retried, and mends itself") {
+  Bench bench("raise ValueError('not today')\n");
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "failed"; }));
+  CHECK(bench.front->last("state").text("cause") == "import");
+  CHECK(bench.front->count("worker") == 0);
+  bench.rewrite(hello);
+  REQUIRE(bench.until_ready());
+}
+
+TEST_CASE("service: an interpreter that is held after a failed import is ended") {
+  Bench bench(
+      "import threading\nthreading.Thread(target=threading.Event().wait).start()\n"
+      "raise ValueError('and yet it runs')\n");
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "failed"; }));
+  bench.rewrite(hello);
+  REQUIRE(bench.until_ready());  // after the grace
+}
+
+TEST_CASE("service: what keeps a zygote from starting is its cause") {
+  Bench bench;
+  std::string cause;
+  SECTION("no directory") {
+    bench.options.directory = "/nonexistent/site";
+    cause = "directory";
+  }
+  SECTION("no interpreter") {
+    bench.options.python = "/nonexistent/python";
+    cause = "interpreter";
+  }
+  SECTION("no Python") {
+    bench.options.python = "/bin/false";
+    cause = "exit";
+  }
+  SECTION("death during the import") {
+    bench.rewrite("import os\nos._exit(3)\n");
+    cause = "exit";
+  }
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "failed"; }));
+  CHECK(bench.front->last("state").text("cause") == cause);
+}
+
+TEST_CASE("service: a worker that is killed is told gone, and replaced") {
+  Bench bench(hello, 2);
+  bench.start();
+  REQUIRE(bench.until_ready(2));
+  ::kill(bench.worker_pid(), SIGKILL);
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+  CHECK(bench.front->last("gone").text("why") == "was killed by signal 9 (Killed)");
+  REQUIRE(bench.until([&] { return bench.front->count("ready") >= 3; }));
+  CHECK(bench.front->last_state() == "ready");
+}
+
+TEST_CASE("service: the death of the only worker makes the application start anew") {
+  Bench bench;
+  bench.start();
+  REQUIRE(bench.until_ready());
+  ::kill(bench.worker_pid(), SIGKILL);
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "starting"; }));
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "ready"; }));
+}
+
+TEST_CASE("service: the death of the zygote takes its workers along, and all comes again") {
+  Bench bench(hello, 2);
+  bench.start();
+  REQUIRE(bench.until_ready(2));
+  ::kill(bench.zygote_pid(), SIGKILL);
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 2; }));
+  REQUIRE(bench.until([&] { return bench.front->count("worker") == 4; }));
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "ready"; }));
+}
+
+TEST_CASE("service: a liar is killed, an unknown worker is nobody") {
+  Bench bench;
+  bench.start();
+  REQUIRE(bench.until_ready());
+  const pid_t liar = bench.worker_pid();
+  bench.service->hear("liar worker=999", {});
+  bench.service->hear("liar", {});
+  bench.service->hear("\xff", {});
+  CHECK(::kill(liar, 0) == 0);
+  bench.service->hear("liar worker=" + std::to_string(*bench.front->last("ready").number("worker")),
+                      {});
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+  REQUIRE(bench.until([&] { return bench.front->count("worker") == 2; }));
+}
+
+TEST_CASE("service: workers that die without an answer are replaced more and more slowly") {
+  Bench bench("import os\nos.register_at_fork(after_in_child=lambda: os._exit(1))\n" +
+              std::string(hello));
+  bench.start();
+  const core::Time begin = core::Clock::now();
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 6; }));
+  CHECK(core::Clock::now() - begin >= milliseconds(100 + 200 + 400 + 800 + 1600));
+}
+
+TEST_CASE("service: who has answered is replaced at once") {
+  Bench bench;
+  bench.start();
+  REQUIRE(bench.until_ready());
+  for (std::size_t i = 1; i <= 6; ++i) {  // with back-off: 0.1 + 0.2 + 0.4 + 0.8 + 1.6 s
+    const auto number = std::to_string(*bench.front->last("ready").number("worker"));
+    bench.service->hear("answered worker=" + number, {});
+    const core::Time begin = core::Clock::now();
+    ::kill(bench.worker_pid(), SIGKILL);
+    REQUIRE(bench.until([&] { return bench.front->count("worker") == i + 1; }));
+    CHECK(core::Clock::now() - begin < seconds(1));
+    REQUIRE(bench.until([&] { return bench.front->last("ready").number("worker") > i; }));
+  }
+}
+
+TEST_CASE("service: a fork that fails is tried again later") {
+  Bench bench(
+      "import os\nreal, tries = os.fork, []\ndef fork():\n    tries.append(1)\n"
+      "    if len(tries) < 3: raise OSError(11, 'no')\n    return real()\n"
+      "os.fork = fork\n" +
+      std::string(hello));
+  bench.start();
+  REQUIRE(bench.until_ready());
+  CHECK(bench.front->count("gone") == 2);
+  CHECK(bench.front->last("gone").text("why") == "could not be forked");
+}
+
+TEST_CASE("service: a zygote that talks without end holds nobody else") {
+  Bench bench(
+      "import sys, socket\ns = socket.socket(fileno=3)\nwhile True: s.send(b'noise a=1')\n");
+  bench.start();
+  int turns = 0;
+  REQUIRE(bench.until([&] { return ++turns > 50; }));
+  bench.service->stop(bench.loop.now());
+  REQUIRE(bench.until([&] { return bench.service->stopped(); }));
+}
+
+TEST_CASE("service: what a zygote says without having the right changes nothing") {
+  Bench bench(
+      "import socket, os\ns = socket.socket(fileno=os.dup(3))\n"
+      "for text in ('forked worker=1 pid=1', 'forked worker=7 pid=1', 'exited worker=9',\n"
+      "             'forked', 'ready', '\\xff=', 'stop', 'imported'):\n"
+      "    s.send(text.encode('latin-1'))\n" +
+      std::string(hello));
+  bench.start();
+  REQUIRE(bench.until_ready());
+  CHECK(bench.worker_pid() > 1);
+}
+
+TEST_CASE("service: a new front gets channels of its own; the earlier workers leave") {
+  Bench bench;
+  bench.start();
+  REQUIRE(bench.until_ready());
+  const pid_t before = bench.worker_pid();
+  const std::uint64_t first = *bench.front->last("queue").number("generation");
+  bench.service->front_down();
+  bench.start();
+  CHECK(*bench.front->last("queue").number("generation") == first + 1);
+  CHECK(bench.front->last_state() == "starting");
+  REQUIRE(bench.until_ready());
+  CHECK(bench.worker_pid() != before);
+  REQUIRE(bench.until([&] { return ::kill(before, 0) != 0; }));
+  CHECK(bench.front->count("gone") == 0);  // it was none of this front's
+}
+
+TEST_CASE("service: stops when all have left") {
+  Bench bench(hello, 2);
+  bench.start();
+  REQUIRE(bench.until_ready(2));
+  bench.service->stop(bench.loop.now() + seconds(20));
+  const core::Time begin = bench.loop.now();
+  REQUIRE(bench.until([&] { return bench.service->stopped(); }));
+  CHECK(core::Clock::now() - begin < seconds(15));
+  CHECK(bench.front->count("worker") == 2);  // none is replaced
+}
+
+TEST_CASE("service: what hangs is killed at the deadline of a stop") {
+  Bench bench;
+  SECTION("an import without end") {
+    bench.rewrite("import threading\nthreading.Event().wait()\n");
+    bench.start();
+  }
+  SECTION("a worker without end") {
+    bench.rewrite("import atexit, threading\natexit.register(threading.Event().wait)\n" +
+                  std::string(hello));
+    bench.start();
+    REQUIRE(bench.until_ready());
+  }
+  bench.service->stop(bench.loop.now() + milliseconds(300));
+  CHECK_FALSE(bench.service->stopped());
+  REQUIRE(bench.until([&] { return bench.service->stopped(); }));
+}
+
+TEST_CASE("service: a stop that comes while nothing runs is done at once") {
+  Bench bench("raise ValueError\n");
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "failed"; }));
+  REQUIRE(bench.until([&] {
+    bench.service->stop(bench.loop.now() + seconds(20));
+    return bench.service->stopped();
+  }));
+}
