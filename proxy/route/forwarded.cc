@@ -129,6 +129,7 @@ void Forwarded::believe_x_fields(Origin& origin, const http::Headers& fields) co
 void Forwarded::believe_forwarded(Origin& origin, const http::Headers& fields) const {
   const std::vector<ForwardedElement> elements = forwarded_elements(fields);
   std::vector<std::string> hops;
+  hops.reserve(elements.size());
   for (const ForwardedElement& element : elements) hops.push_back(element.from);
   const std::size_t at = walk(origin, hops);
   if (at == elements.size()) return;
