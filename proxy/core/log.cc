@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include "proxy/core/text.h"
@@ -34,6 +35,15 @@ std::string_view write_all(int fd, std::string_view text) {
     if (errno != EAGAIN || !wait_writable(fd)) break;
   }
   return text;
+}
+
+std::string log_name(const std::string& path) {
+  return "access log " + (path == "-" ? "on standard output" : path);
+}
+
+std::string reason(int os) {
+  const char* text = strerrordesc_np(os);
+  return text != nullptr ? text : "system error " + std::to_string(os);
 }
 
 unsigned byte_at(std::string_view text, std::size_t at) {
@@ -161,14 +171,22 @@ void LogFile::work() {
   }
 }
 
+// The operator hears when lines begin to be lost and how many they were, not of each: the other log
+// may lie on the same disk.
 void LogFile::write_out(std::string& text) {
-  const std::uint64_t dropped = dropped_;
-  if (dropped != dropped_told_) {
-    text.append("# ").append(std::to_string(dropped - dropped_told_)).append(" lines lost\n");
-    dropped_told_ = dropped;
-  }
+  const std::uint64_t untold = dropped_ - dropped_told_;
+  const std::string told = std::to_string(untold) + " lines lost";
+  if (untold != 0) text.append("# ").append(told).append("\n");
   const std::string_view lost = write_all(fd_.get(), text);
-  dropped_ += static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n'));
+  const int os = errno;
+  if (lost.empty()) {
+    dropped_told_ += untold;
+    if (untold != 0) log(Level::warning, log_name(path_) + " is written again, " + told);
+  } else {
+    const auto lines = static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n'));
+    dropped_ += lines - (untold != 0 ? 1 : 0);  // without our own
+    if (untold == 0) log(Level::error, log_name(path_) + " loses lines: " + reason(os));
+  }
   text.clear();
 }
 

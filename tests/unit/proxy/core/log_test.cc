@@ -132,6 +132,9 @@ TEST_CASE("log file: a full disk loses lines, counts them, and goes on") {
   log.write("lost");
   while (log.dropped() == 0) std::this_thread::yield();
   CHECK(log.dropped() == 1);
+  log.write("lost too");  // with a line of our own that tells of the first
+  while (log.dropped() == 1) std::this_thread::yield();
+  CHECK(log.dropped() == 2);
 }
 
 }  // namespace portico::core
