@@ -38,8 +38,14 @@ Fault judge_expectation(RequestHead& head) {
   return Fault::none;
 }
 
+// Neither is a list (RFC 9110 §5.3), so of two the one might be believed here and the other there.
+bool contradicts_itself(const Headers& fields) {
+  return fields.count("content-type") > 1 || fields.count("authorization") > 1;
+}
+
 // What the fields mean, once they are all there.
 Fault understand(RequestHead& head) {
+  if (contradicts_itself(head.fields)) return Fault::bad_field;
   head.keep_alive = keeps_alive(head.fields, head.version);
   if (const auto located = locate(head); !located) return located.error().fault;
   const auto framing = request_framing(head.fields, head.version);

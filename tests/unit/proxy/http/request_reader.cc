@@ -256,6 +256,11 @@ TEST_CASE("field: bare CR, bare LF, NUL and other controls are refused (§2.2, R
               "bad_field");
 }
 
+TEST_CASE("field: what is no list and stands twice is refused (RFC 9110 §5.3)") {
+  check_fault(with_field("Content-Type: a\r\nX: y\r\ncontent-type: a"), "bad_field");
+  check_fault(with_field("Authorization: a\r\nAuthorization: b"), "bad_field");
+}
+
 TEST_CASE("field: tabs and bytes of 0x80 and above pass in values") {
   const std::string head = read_request({with_field("A: b\tc \x80\xff")});
   CHECK(head.find("\na=b\tc \x80\xff\n") != std::string::npos);
