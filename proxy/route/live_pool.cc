@@ -9,6 +9,7 @@ namespace {
 std::vector<std::shared_ptr<balancer::Endpoint>> states(
     const std::vector<std::shared_ptr<LiveEndpoint>>& endpoints) {
   std::vector<std::shared_ptr<balancer::Endpoint>> states;
+  states.reserve(endpoints.size());
   for (const auto& endpoint : endpoints) states.emplace_back(endpoint, &endpoint->state());
   return states;
 }
