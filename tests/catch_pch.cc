@@ -1,0 +1,1 @@
+// Only there to own the precompiled header of Catch2.
