@@ -43,8 +43,8 @@ struct Bench {
     hear("queue generation=1", std::move(fds));
   }
   std::size_t slots() {  // as many sinks as are let in
-    std::vector<std::unique_ptr<core::Ticket>> tickets;
     Agent owner(*loops[0], [] {});
+    std::vector<std::unique_ptr<core::Ticket>> tickets;
     for (;;) {
       tickets.push_back(std::make_unique<core::Ticket>(owner));
       if (!tickets.back()->enter(app->admission()) || !tickets.back()->admitted())
