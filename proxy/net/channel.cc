@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -24,6 +25,9 @@ using core::Fd;
 // one instead says that the text lies in the first descriptor.
 constexpr std::string_view text_in_file("\0", 1);
 constexpr std::size_t control_bytes = CMSG_SPACE(sizeof(int) * (Channel::fds_limit + 1));
+
+// How long to wait when there is no room for descriptors that were sent.
+constexpr auto retry_time = std::chrono::milliseconds(100);
 
 Error gone(int os) { return {Fault::endpoint_closed, os, "reading a message"}; }
 
@@ -40,6 +44,35 @@ std::vector<Fd> take_descriptors(msghdr& header) {
     }
   }
   return fds;
+}
+
+/// A datagram that lies in the socket, and stays there.
+struct Datagram {
+  std::string_view text;
+  std::vector<Fd> fds;
+  int os = 0;
+  bool cut = false;         ///< it is larger than the rules allow
+  bool lacks_room = false;  ///< this process has no room for its descriptors
+};
+
+Datagram peek(int socket, std::span<char> bytes) {
+  alignas(cmsghdr) std::array<char, control_bytes> control;
+  iovec into{bytes.data(), bytes.size()};
+  msghdr header{};
+  header.msg_iov = &into;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t got = ::recvmsg(socket, &header, MSG_PEEK | MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  Datagram found;
+  if (got < 0) found.os = errno;
+  if (got <= 0) return found;
+  found.text = {bytes.data(), static_cast<std::size_t>(got)};
+  found.fds = take_descriptors(header);
+  const bool too_few = (header.msg_flags & MSG_CTRUNC) != 0;
+  found.lacks_room = too_few && found.fds.size() <= Channel::fds_limit;
+  found.cut = too_few || (header.msg_flags & MSG_TRUNC) != 0;
+  return found;
 }
 
 void put_descriptors(msghdr& header, std::span<char> control, std::span<const int> fds) {
@@ -113,9 +146,9 @@ core::Result<std::pair<Fd, Fd>> Channel::pair() {
 }
 
 Channel::Channel(core::Active& owner, Fd fd)
-    : owner_(owner), fd_(std::move(fd)), watch_(owner.loop(), *this) {
+    : owner_(owner), fd_(std::move(fd)), watch_(owner.loop(), *this), retry_(owner) {
   watch_.open(fd_.get());
-  watch_.want(core::readable);
+  watch();
 }
 
 Channel::~Channel() = default;
@@ -128,30 +161,34 @@ void Channel::on_ready(int readiness) noexcept {
 void Channel::close() {
   closed_ = true;
   queue_.clear();
+  retry_.clear();
   watch_.want(0);
 }
 
+// A message is looked at first and taken then: descriptors for which there is no room get lost when
+// it is taken, and so would the message.
 core::Result<std::optional<Message>> Channel::receive() {
   if (closed_) return gone(0);
+  if (retry_.is_set() && !retry_.due()) return std::optional<Message>();
+  retry_.clear();
+  watch();
   std::array<char, text_limit> bytes;
-  alignas(cmsghdr) std::array<char, control_bytes> control;
-  iovec into{bytes.data(), bytes.size()};
-  msghdr header{};
-  header.msg_iov = &into;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::optional<Message>();
-  const int os = got < 0 ? errno : 0;
-  std::vector<Fd> fds = got > 0 ? take_descriptors(header) : std::vector<Fd>();
-  const bool cut = (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
-  auto message = got > 0 && !cut
-                     ? message_of({bytes.data(), static_cast<std::size_t>(got)}, std::move(fds))
-                     : std::nullopt;
+  Datagram found = peek(fd_.get(), bytes);
+  if (found.os == EAGAIN || found.os == EINTR) return std::optional<Message>();
+  if (found.lacks_room) {
+    retry_.set_after(retry_time);
+    watch();
+    return std::optional<Message>();
+  }
+  ::recv(fd_.get(), nullptr, 0, MSG_DONTWAIT);
+  auto message = found.cut ? std::nullopt : message_of(found.text, std::move(found.fds));
   if (message) return message;
   close();
-  return gone(os);
+  return gone(found.os);
+}
+
+void Channel::watch() {
+  watch_.want((retry_.is_set() ? 0 : core::readable) | (queue_.empty() ? 0 : core::writable));
 }
 
 void Channel::send(std::string_view text, std::span<const int> fds) {
@@ -172,7 +209,7 @@ void Channel::post(std::string_view text, std::span<const int> fds) {
   if (queue_.empty() && send_now(text, fds)) return;
   if (closed_) return;
   queue_.push_back({std::string(text), duplicates(fds)});
-  watch_.want(core::readable | core::writable);
+  watch();
 }
 
 /// False: it has to wait, or the other side has gone (closed_).
@@ -196,7 +233,7 @@ void Channel::flush() {
     if (!send_now(first.text, numbers(first.fds))) return;
     queue_.pop_front();
   }
-  watch_.want(core::readable);
+  watch();
 }
 
 }  // namespace portico::net

@@ -2,7 +2,8 @@
 //
 // Owned by whoever speaks; one thread. What the other side says is checked by the caller: text is
 // bounded, and so are descriptors; whoever breaks these rules is taken for gone. Larger texts
-// travel as a sealed memfd, which neither side sees.
+// travel as a sealed memfd, which neither side sees. A message whose descriptors find no room in
+// this process waits until they do.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
 #include "proxy/core/result.h"
+#include "proxy/core/timer.h"
 #include "proxy/core/watch.h"
 
 namespace portico::net {
@@ -51,10 +53,12 @@ class Channel final : public core::ReadyListener {
   bool send_now(std::string_view text, std::span<const int> fds);
   void flush();
   void close();
+  void watch();
 
   core::Active& owner_;
   core::Fd fd_;
   core::Watch watch_;
+  core::Timer retry_;  // set: there was no room for descriptors
   std::deque<Message> queue_;
   bool closed_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -59,6 +60,22 @@ bool same_file(int a, int b) {
 }
 
 Fd some_file() { return Fd(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
+
+/// While it lives, this process may open only so many more descriptors.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const Fd lowest = some_file();
+    rlimit now = before_;
+    now.rlim_cur = static_cast<rlim_t>(lowest.get()) + more;
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 /// A raw datagram, as a process that keeps no rules might send it.
 void send_raw(int fd, std::string_view bytes, const std::vector<int>& fds) {
@@ -122,6 +139,24 @@ TEST_CASE("channel: as many descriptors as the limit says") {
   f.one.send("many", std::vector<int>(Channel::fds_limit, file.get()));
   REQUIRE(f.hear_until(1));
   CHECK(f.heard[0].fds.size() == Channel::fds_limit);
+}
+
+TEST_CASE("channel: a message waits while there is no room for its descriptors") {
+  Fixture f;
+  const Fd file = some_file();
+  f.one.send("two", std::array{file.get(), file.get()});
+  f.one.send("last");
+  {
+    const FewDescriptors limit(1);
+    f.hear();
+    CHECK(f.heard.empty());
+    CHECK_FALSE(f.two.closed());
+  }
+  REQUIRE(f.hear_until(2));
+  CHECK(f.heard[0].text == "two");
+  REQUIRE(f.heard[0].fds.size() == 2);
+  CHECK(same_file(f.heard[0].fds[1].get(), file.get()));
+  CHECK(f.heard[1].text == "last");
 }
 
 TEST_CASE("channel: a large text travels too, with descriptors behind it") {
