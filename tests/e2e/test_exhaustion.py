@@ -3,7 +3,6 @@
 Whoever hoards is cut off at a stated limit, and the door goes on serving others.
 """
 import os
-import signal
 import socket
 import struct
 import threading
@@ -37,11 +36,11 @@ def answer(request):
 
 @pytest.fixture
 def two(portico, endpoint, folder):
-    """two(more) -> a door before p.example, which is proxied, and w.example, an application; both as above."""
-    (folder / 'counting.py').write_text(APPLICATION)
+    """two(more, code) -> a door before p.example, which is proxied, and w.example, an application; as above."""
     end = endpoint(answer)
 
-    def start(more='', **options):
+    def start(more='', code=APPLICATION, **options):
+        (folder / 'counting.py').write_text(code)
         return portico(f'{more}\nsites:\n  p.example: {{to: "{end.address}"}}\n'
                        f'  w.example: {{wsgi: counting, directory: {folder}, workers: 1}}\n', **options)
     start.endpoint = end
@@ -208,27 +207,19 @@ def test_a_request_that_needs_a_descriptor_when_there_is_none_fails_alone(two, h
         connection.close()
 
 
-def workers(door):
-    """Processes below a zygote."""
-    zygotes = [pid for pid in processes.children(door.pid) if pid != door.front()]
-    return [worker for zygote in zygotes for worker in processes.children(zygote)]
-
-
-def test_a_worker_that_comes_when_there_is_no_descriptor_for_it_waits(two):
-    door = two('front_threads: 1\nlimits: {connections: 1000}', through=FEW)
-    assert door.get('/', 'w.example').status == 200
+def test_a_worker_that_comes_when_there_is_no_descriptor_for_it_waits(two, folder):
+    door = two('front_threads: 1\nlimits: {connections: 1000}', through=FEW,
+               code='import os\nwhile not os.path.exists("go"): os.sched_yield()\n' + APPLICATION)
+    front, before = door.front(), processes.descendants(door.pid)
     crowd = crowd_until_refused(door)
-    front, lost = door.front(), workers(door)
-    for pid in lost:
-        os.kill(pid, signal.SIGKILL)
-    eventually(lambda: workers(door) and not set(workers(door)) & set(lost), what='a new worker')
-    fill = [door.connect() for _ in range(5)]  # whatever the old one has left
-    for connection in fill:
-        connection.request('/', 'nobody.example')
-        assert connection.read_response().status in (421, 503)
-    for connection in crowd + fill:
+    (folder / 'go').touch()
+    eventually(lambda: set(processes.descendants(door.pid)) - set(before), what='a worker')
+    for _ in range(3):  # 100 ms each: the front has heard of it
+        with door.connect() as connection:
+            assert connection.read_response().status == 503
+    for connection in crowd:
         connection.close()
-    eventually(lambda: door.get('/', 'w.example').status == 200, what='it is served again')
+    eventually(lambda: door.get('/', 'w.example').status == 200, what='it is served')
     assert door.front() == front and 'the front ended' not in door.log()
 
 
