@@ -29,7 +29,8 @@ void AccessLogs::open() {
       file.fd = std::move(fd);
     } else {
       core::log(core::Level::error,
-                "cannot open the access log " + file.path + ": " + std::strerror(errno));
+                "cannot open the access log " + file.path + ": " + std::strerror(errno) +
+                    "; its lines are lost until that is mended and the log opened anew (SIGUSR1)");
     }
   }
 }

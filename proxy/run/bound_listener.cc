@@ -57,6 +57,35 @@ void describe_tcp(const conf::Address& address, BoundListener& bound) {
   bound.url = "http://" + (is_v6 ? "[" + address.host + "]" : address.host) + port;
 }
 
+std::string_view remedy_tcp(int os, std::uint16_t port) {
+  switch (os) {
+    case EADDRINUSE:
+      return "another process listens there (see: ss -ltnp), so stop it or write another address";
+    case EACCES:
+      return port < first_free_port
+                 ? "ports below 1024 need root or the capability CAP_NET_BIND_SERVICE"
+                 : "";
+    case EADDRNOTAVAIL:
+      return "no interface of this machine has that address";
+    default:
+      return "";
+  }
+}
+
+std::string_view remedy_unix(int os) {
+  switch (os) {
+    case EADDRINUSE:
+      return "another process listens there (see: ss -lxp), or it is no socket, so write another "
+             "path";
+    case EACCES:
+      return "mend the rights of its directory or write another path";
+    case ENOENT:
+      return "make its directory or write another path";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 Result<BoundListener> bind_listener(const conf::Listener& listener, unsigned threads) {
@@ -80,13 +109,10 @@ Result<BoundListener> bind_listener(const conf::Listener& listener, unsigned thr
 
 std::string why_not_bound(const conf::Listener& listener, const core::Error& error) {
   const conf::Address& address = listener.address;
-  std::string text = "cannot listen on " + address.text() + ": " + std::strerror(error.os);
-  if (error.os == EADDRINUSE)
-    text += "; another process listens there (see: ss -ltnp), so stop it or write another address";
-  if (error.os == EACCES && !address.is_unix() && address.port < first_free_port)
-    text += "; ports below 1024 need root or the capability CAP_NET_BIND_SERVICE";
-  if (error.os == EADDRNOTAVAIL) text += "; no interface of this machine has that address";
-  return text;
+  const std::string text = "cannot listen on " + address.text() + ": " + std::strerror(error.os);
+  const std::string_view remedy =
+      address.is_unix() ? remedy_unix(error.os) : remedy_tcp(error.os, address.port);
+  return remedy.empty() ? text : text + "; " + std::string(remedy);
 }
 
 }  // namespace portico::run

@@ -43,6 +43,15 @@ TEST_CASE("bound listener: a port that another Portico shares among its threads 
   CHECK(why.starts_with("cannot listen on 127.0.0.1:80: Address already in use; another process"));
 }
 
+TEST_CASE("bound listener: a Unix socket that cannot be made names the remedy") {
+  const conf::Listener listener{{"", 0, "/nonexistent/portico.sock"}, {}};
+  const auto bound = bind_listener(listener, 1);
+  REQUIRE_FALSE(bound);
+  CHECK(run::why_not_bound(listener, bound.error()) ==
+        "cannot listen on unix:/nonexistent/portico.sock: No such file or directory; make its "
+        "directory or write another path");
+}
+
 TEST_CASE("bound listener: a port alone is every address, shown as localhost") {
   const auto bound = bind_listener(at("", 0), 1);
   REQUIRE(bound);
