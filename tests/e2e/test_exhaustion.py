@@ -263,6 +263,7 @@ def spooled(pid):
 def test_a_full_spool_is_507_and_harms_nobody(two):
     door = two('spool: {quota: 300KB, threshold: 4KB}')
     assert door.get('/', 'w.example', method='POST', body=b'x' * 200_000).body == b'200000'
+    eventually(lambda: spooled(door.front()) == 0, what='an empty spool')  # just behind the answer
     with door.connect() as holder:
         holder.send(post('w.example', 250_000).encode() + b'x' * 240_000)
         eventually(lambda: spooled(door.front()) > 200_000, what='the body lies in the spool')
@@ -274,6 +275,7 @@ def test_a_full_spool_is_507_and_harms_nobody(two):
             assert connection.get('/', 'p.example', method='POST', body=b'x' * 200_000).body == b'200000'
         holder.send(b'x' * 10_000)
         assert holder.read_response().body == b'250000'
+    eventually(lambda: spooled(door.front()) == 0, what='an empty spool')
     assert door.get('/', 'w.example', method='POST', body=b'x' * 200_000).body == b'200000'
 
 
