@@ -292,6 +292,7 @@ TEST_CASE("lane: cells that a hostile worker scribbles on hurt nobody but it") {
   };
   WsgiBench bench(Drive::by_hand);
   FakeWorker& worker = bench.start_worker(3);
+  bench.start_worker(4);
   RecordingSink sink;
   sink.method = "POST";
   bench.submit(sink);
@@ -301,7 +302,7 @@ TEST_CASE("lane: cells that a hostile worker scribbles on hurt nobody but it") {
   if (orphan) sink.flight->abandon();
   const std::uint64_t scribbles[] = {word(serial, 0, CellState::sent), 0, ~std::uint64_t{0},
                                      word(serial, 999, CellState::claimed),
-                                     word(serial + 1, 3, CellState::claimed)};
+                                     word(serial + 1, 4, CellState::claimed)};
   const std::uint64_t scribble = scribbles[GENERATE(range(0u, 5u))];
   bench.channels[0]->scribble(taken->record.cell, scribble);
   bench.kill_worker(worker);
@@ -309,6 +310,22 @@ TEST_CASE("lane: cells that a hostile worker scribbles on hurt nobody but it") {
     CHECK(sink.flight->state() == State::sent);
     sink.flight->abandon();
   }
+  CHECK(bench.app->admission().in_use() == 0);
+}
+
+TEST_CASE("lane: what has not left the outbox is taken back, whatever its cell says") {
+  WsgiBench bench(Drive::by_hand);
+  bench.open_queue(20'000);
+  bench.start_worker(3);
+  std::vector<RecordingSink> sinks(4);
+  for (RecordingSink& sink : sinks) {
+    sink.field_bytes = 15'000;
+    bench.submit(sink);
+  }
+  REQUIRE(sinks[3].flight->state() == State::boarding);
+  bench.channels[0]->scribble(sinks[3].flight->cell(), ~std::uint64_t{0});
+  CHECK(sinks[3].flight->withdraw());
+  for (std::size_t i = 0; i < 3; ++i) sinks[i].flight->abandon();
   CHECK(bench.app->admission().in_use() == 0);
 }
 

@@ -300,6 +300,15 @@ TEST_CASE("service: a fork that fails is tried again later") {
   CHECK(bench.front->last("gone").text("why") == "could not be forked");
 }
 
+TEST_CASE("service: a worker that its zygote never told of ends with it") {
+  Bench bench("import os\nos.fork = lambda: os.kill(os.getpid(), 9)\n" + std::string(hello));
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->count("gone") >= 2; }));
+  CHECK(bench.front->last("gone").text("why") == "ended with its zygote");
+  bench.service->stop(bench.loop.now() + seconds(20));
+  REQUIRE(bench.until([&] { return bench.service->stopped(); }));
+}
+
 TEST_CASE("service: a zygote that talks without end holds nobody else") {
   Bench bench(
       "import sys, socket\ns = socket.socket(fileno=3)\nwhile True: s.send(b'noise a=1')\n");
@@ -320,6 +329,17 @@ TEST_CASE("service: what a zygote says without having the right changes nothing"
   bench.start();
   REQUIRE(bench.until_ready());
   CHECK(bench.worker_pid() > 1);
+}
+
+TEST_CASE("service: a process id that is none of the zygote's children is not believed") {
+  Bench bench("import os\nreal = os.fork\nos.fork = lambda: real() and os.getppid()\n" +
+              std::string(hello));
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->count("ready") > 0; }));
+  int turns = 0;
+  REQUIRE(bench.until([&] { return ++turns > 200; }));  // the lie has arrived with its worker
+  for (const FakeFront::Told& told : bench.front->all)
+    CHECK(told.message.number("pid").value_or(0) != static_cast<std::uint64_t>(::getpid()));
 }
 
 TEST_CASE("service: a new front gets channels of its own; the earlier workers leave") {
