@@ -6,8 +6,8 @@ Retry may_retry(const Attempt& attempt) {
   if (attempt.client_got || !attempt.body_intact) return Retry::never;
   if (attempt.reached == Reached::nothing) return Retry::freely;
   const bool unanswered = attempt.reached == Reached::connection && attempt.closed;
-  if (!unanswered || !attempt.idempotent || attempt.resent > 0) return Retry::never;
-  return attempt.reused ? Retry::budgeted : Retry::if_gone;
+  const bool repeatable = attempt.reused ? attempt.idempotent : attempt.safe;
+  return unanswered && repeatable && attempt.resent == 0 ? Retry::budgeted : Retry::never;
 }
 
 void RetryBudget::request() {

@@ -2,13 +2,12 @@
 //
 // Pure facts in, a choice out; any thread. Rules: RFC 9110 §9.2.2 (what is idempotent), RFC 9112
 // §9.3.1 (a kept connection may close at any moment). The next candidate is asked when the request
-// was never begun (its claim was revoked, the connect failed), or when its method is idempotent
-// and a reused connection closed before any byte of the answer; never otherwise, and never once a
-// byte of an answer went to the client. A fresh connection that closes is no accident of reuse: it
-// may be that very request which makes the endpoint close. Only if a new connect to it fails has
-// it died, as a worker dies that has claimed a record, and an idempotent request goes on. What was
-// perhaps begun is sent again once at most, and within a budget: retries must not multiply the load
-// of endpoints that are already ill.
+// was never begun (its claim was revoked, the connect failed); when its method is idempotent and a
+// reused connection closed before any byte of the answer; and for GET and HEAD also when a fresh
+// one did, since the endpoint may have been killed: the rule for workers that die. Never otherwise,
+// and never once a byte of an answer went to the client. What was perhaps begun is sent again once
+// at most, so that a request which kills endpoints kills two, and within a budget: retries must not
+// multiply the load of endpoints that are already ill.
 #pragma once
 
 #include <atomic>
@@ -28,7 +27,8 @@ struct Attempt {
   Reached reached = Reached::nothing;
   bool closed = false;      ///< the endpoint closed or reset the connection (no timeout, no error)
   bool reused = false;      ///< the connection had carried a request before
-  bool idempotent = false;  ///< the method
+  bool idempotent = false;  ///< the method (RFC 9110 §9.2.2)
+  bool safe = false;        ///< it is GET or HEAD
   bool body_intact = true;  ///< nothing of the request's body has been taken
   bool client_got = false;  ///< a byte of an answer (1xx as well) went to the client
   unsigned resent = 0;      ///< how often it was sent again after reaching a connection
@@ -38,7 +38,6 @@ enum class Retry : std::uint8_t {
   never,
   freely,    ///< it was not begun: another endpoint costs nothing
   budgeted,  ///< it may have been begun: only if RetryBudget::take() agrees
-  if_gone,   ///< likewise, and only if a new connect to the same endpoint fails
 };
 
 Retry may_retry(const Attempt& attempt);

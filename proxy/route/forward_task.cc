@@ -155,21 +155,13 @@ bool ForwardTask::relay() {
 
 bool ForwardTask::attempt_failed(const Error& error) {
   note_failure(error);
-  lost_ = {};
   const balancer::Retry retry = may_repeat(error);
   last_error_ = error;
   stream_.reset();
-  if (retry == balancer::Retry::if_gone) return look_whether_gone();
   lease_ = {};
   if (retry == balancer::Retry::never) return fail(error);
   state_ = State::queued;
   return true;
-}
-
-// connect() goes on: a connection means that the endpoint lives, and then this was its answer.
-bool ForwardTask::look_whether_gone() {
-  lost_ = last_error_;
-  return dial();
 }
 
 // What counts against an endpoint is in balancer/outlier.h.
@@ -207,7 +199,9 @@ balancer::Attempt ForwardTask::facts_of_attempt(const Error& error) const {
     attempt.body_intact = !facts.body_taken;
   }
   attempt.closed = closed(error.fault);
-  attempt.idempotent = http::idempotent(exchange_.request().method);
+  const std::string_view method = exchange_.request().method;
+  attempt.idempotent = http::idempotent(method);
+  attempt.safe = method == "GET" || method == "HEAD";
   attempt.client_got = client_got_;
   attempt.resent = resent_;
   return attempt;

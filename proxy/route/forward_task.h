@@ -73,7 +73,6 @@ class ForwardTask final : public serve::Task, public core::Active {
   // the end of an attempt
   bool attempt_failed(const core::Error& error);
   void note_failure(const core::Error& error);
-  bool look_whether_gone();
   balancer::Retry may_repeat(const core::Error& error);
   balancer::Attempt facts_of_attempt(const core::Error& error) const;
   bool fail(const core::Error& error);
@@ -92,7 +91,6 @@ class ForwardTask final : public serve::Task, public core::Active {
   bool may_return_ = false;      // to the same endpoint, where there is no other
   unsigned resent_ = 0;
   core::Error last_error_;  // of the latest attempt
-  core::Error lost_;        // of a fresh connection, while it is looked whether its endpoint lives
   core::Time hold_until_ = core::Time::max();
   core::Time connect_until_{};
 

@@ -122,7 +122,6 @@ bool ForwardTask::connect() {
   }
   if (*connected == nullptr) return false;
   dial_.reset();
-  if (lost_.fault != Fault::none) return fail(lost_);
   endpoint().prefer(address_);
   client::Connections& connections = to_.pools.connections(loop());
   stream_ = connections.open(to_.pool->endpoint(lease_.member()), std::move(*connected));

@@ -9,17 +9,18 @@ namespace {
 
 // The rule, slowly: "when it was never begun, or when its method is idempotent and a reused
 // connection closed before any byte of the answer; never otherwise, never after a byte went to the
-// client", and nothing of the body was taken, and once at most.
+// client", and nothing of the body was taken, and once at most; GET and HEAD also on a fresh one.
 bool by_the_book(const Attempt& attempt) {
   if (attempt.client_got) return false;
   if (!attempt.body_intact) return false;
   if (attempt.reached == Reached::nothing) return true;
   if (attempt.reached == Reached::answer) return false;
-  return attempt.idempotent && attempt.reused && attempt.closed && attempt.resent == 0;
+  if (!attempt.closed || attempt.resent != 0) return false;
+  return (attempt.idempotent && attempt.reused) || (attempt.safe && !attempt.reused);
 }
 
 TEST_CASE("retry: all combinations of facts follow the rule") {
-  for (unsigned bits = 0; bits < 64; ++bits) {
+  for (unsigned bits = 0; bits < 128; ++bits) {
     for (const Reached reached : {Reached::nothing, Reached::connection, Reached::answer}) {
       Attempt attempt;
       attempt.reached = reached;
@@ -29,6 +30,7 @@ TEST_CASE("retry: all combinations of facts follow the rule") {
       attempt.body_intact = bits & 8;
       attempt.client_got = bits & 16;
       attempt.resent = bits & 32 ? 1 : 0;
+      attempt.safe = bits & 64;
       CAPTURE(bits, static_cast<int>(reached));
       const Retry retry = may_retry(attempt);
       CHECK((retry == Retry::freely || retry == Retry::budgeted) == by_the_book(attempt));
@@ -39,20 +41,20 @@ TEST_CASE("retry: all combinations of facts follow the rule") {
 TEST_CASE("retry: what was not begun costs no budget, what may have been does") {
   Attempt attempt;
   CHECK(may_retry(attempt) == Retry::freely);
-  attempt = {Reached::connection, true, true, true, true, false, 0};
+  attempt.reached = Reached::connection;
+  attempt.closed = attempt.reused = attempt.idempotent = true;
   CHECK(may_retry(attempt) == Retry::budgeted);
 }
 
-TEST_CASE("retry: what a fresh connection lost goes on only if the endpoint is gone, once") {
-  Attempt attempt{Reached::connection, true, false, true, true, false, 0};
-  CHECK(may_retry(attempt) == Retry::if_gone);
+TEST_CASE("retry: what a fresh connection lost goes on for GET and HEAD alone, once") {
+  Attempt attempt;
+  attempt.reached = Reached::connection;
+  attempt.closed = attempt.idempotent = attempt.safe = true;
+  CHECK(may_retry(attempt) == Retry::budgeted);
+  attempt.safe = false;  // PUT
+  CHECK(may_retry(attempt) == Retry::never);
+  attempt.safe = true;
   attempt.resent = 1;
-  CHECK(may_retry(attempt) == Retry::never);
-  attempt = {Reached::connection, true, false, false, true, false, 0};  // POST
-  CHECK(may_retry(attempt) == Retry::never);
-  attempt = {Reached::answer, true, false, true, true, false, 0};
-  CHECK(may_retry(attempt) == Retry::never);
-  attempt = {Reached::connection, false, false, true, true, false, 0};  // a timeout
   CHECK(may_retry(attempt) == Retry::never);
 }
 
