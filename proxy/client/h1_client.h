@@ -73,7 +73,7 @@ class H1Client final : public core::Active {
   std::shared_ptr<Destination> destination_;
   std::unique_ptr<net::Transport> transport_;
   State state_ = State::idle;
-  core::Timer timer_;  // idle: the end of its time; in use: the endpoint's silence
+  core::Timer timer_;              // idle: the end of its time; in use: the endpoint's silence
   core::Active* asker_ = nullptr;  // the owner, which calls next(); it may die before this
   core::Wakeup owner_;
   core::Wakeup reader_;

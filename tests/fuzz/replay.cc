@@ -1,5 +1,5 @@
-// Runs a fuzz target over its committed corpus as an ordinary test: every file of every folder named
-// on the command line is fed once. Fails when a folder is missing or holds nothing.
+// Runs a fuzz target over its committed corpus as an ordinary test: every file of every folder
+// named on the command line is fed once. Fails when a folder is missing or holds nothing.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
