@@ -6,8 +6,9 @@
 // reused connection closed before any byte of the answer; and for GET and HEAD also when a fresh
 // one did, since the endpoint may have been killed: the rule for workers that die. Never otherwise,
 // and never once a byte of an answer went to the client. What was perhaps begun is sent again once
-// at most, so that a request which kills endpoints kills two, and within a budget: retries must not
-// multiply the load of endpoints that are already ill.
+// after a reused connection, which may just have been too old, and once after a fresh one, so that
+// a request which kills endpoints does not go through all of them; and within a budget: retries
+// must not multiply the load of endpoints that are already ill.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@ struct Attempt {
   bool safe = false;        ///< it is GET or HEAD
   bool body_intact = true;  ///< nothing of the request's body has been taken
   bool client_got = false;  ///< a byte of an answer (1xx as well) went to the client
-  unsigned resent = 0;      ///< how often it was sent again after reaching a connection
+  unsigned resent = 0;      ///< how often it was sent again after a loss on such a connection
 };
 
 enum class Retry : std::uint8_t {

@@ -185,11 +185,15 @@ balancer::Retry ForwardTask::may_repeat(const Error& error) {
   if (retry == Retry::never || retry == Retry::freely) return retry;
   if (!to_.pool->balancer().retry_budget().take()) return Retry::never;
   fresh_only_ = may_return_ = true;
-  ++resent_;
+  ++resent();
   return retry;
 }
 
-balancer::Attempt ForwardTask::facts_of_attempt(const Error& error) const {
+unsigned& ForwardTask::resent() {
+  return stream_ && stream_->facts().reused ? resent_after_reused_ : resent_after_fresh_;
+}
+
+balancer::Attempt ForwardTask::facts_of_attempt(const Error& error) {
   using balancer::Reached;
   balancer::Attempt attempt;
   if (stream_) {
@@ -203,7 +207,7 @@ balancer::Attempt ForwardTask::facts_of_attempt(const Error& error) const {
   attempt.idempotent = http::idempotent(method);
   attempt.safe = method == "GET" || method == "HEAD";
   attempt.client_got = client_got_;
-  attempt.resent = resent_;
+  attempt.resent = resent();
   return attempt;
 }
 

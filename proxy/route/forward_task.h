@@ -74,7 +74,8 @@ class ForwardTask final : public serve::Task, public core::Active {
   bool attempt_failed(const core::Error& error);
   void note_failure(const core::Error& error);
   balancer::Retry may_repeat(const core::Error& error);
-  balancer::Attempt facts_of_attempt(const core::Error& error) const;
+  balancer::Attempt facts_of_attempt(const core::Error& error);
+  unsigned& resent();  // of the present attempt's kind of connection
   bool fail(const core::Error& error);
 
   core::Time now() const { return loop().now(); }
@@ -83,14 +84,15 @@ class ForwardTask final : public serve::Task, public core::Active {
   serve::Exchange& exchange_;
   const ForwardTo& to_;
   State state_ = State::queued;
-  std::string target_;           // where path and query are not one text already
-  bool upgrade_ = false;         // the client asks for a WebSocket, properly
-  bool takes_trailers_ = false;  // the client does
-  bool client_got_ = false;      // a 1xx went to the client
-  bool fresh_only_ = false;      // a kept connection has failed this request already
-  bool may_return_ = false;      // to the same endpoint, where there is no other
-  unsigned resent_ = 0;
-  core::Error last_error_;  // of the latest attempt
+  std::string target_;                // where path and query are not one text already
+  bool upgrade_ = false;              // the client asks for a WebSocket, properly
+  bool takes_trailers_ = false;       // the client does
+  bool client_got_ = false;           // a 1xx went to the client
+  bool fresh_only_ = false;           // a kept connection has failed this request already
+  bool may_return_ = false;           // to the same endpoint, where there is no other
+  unsigned resent_after_reused_ = 0;  // losses of kept connections that were made good
+  unsigned resent_after_fresh_ = 0;   // likewise of new ones
+  core::Error last_error_;            // of the latest attempt
   core::Time hold_until_ = core::Time::max();
   core::Time connect_until_{};
 

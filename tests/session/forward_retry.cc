@@ -150,15 +150,17 @@ TEST_CASE("retry: after the first byte of an answer never") {
   CHECK(bench.endpoint().peers.size() == 1);
 }
 
-TEST_CASE("retry: what was perhaps begun is sent again once at most") {
+TEST_CASE("retry: sent again once after a kept connection, once after a fresh one, then no more") {
   ForwardBench bench(two());
   bench.warm(first_address);
   bench.warm(second_address);
   MemoryPeer& client = bench.client(ForwardBench::get);
   close_unanswered(bench, first_address);
   close_unanswered(bench, second_address);
+  for (const std::string_view either : {first_address, second_address})
+    close_unanswered(bench, either);
   CHECK(status_of(client.take_sent()) == "502");
-  CHECK(bench.trace().attempts == 2);
+  CHECK(bench.trace().attempts == 3);
 }
 
 TEST_CASE("retry: the budget ends what would be a storm") {

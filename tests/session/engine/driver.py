@@ -226,6 +226,11 @@ class Worker:
         os.kill(self.pid, signal.SIGKILL)
 
 
+def usual_signals():
+    """As the supervisor starts a zygote, whatever the test run ignores (a background job: SIGINT)."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Site:
     """One application: zygote, workers, queue, cells."""
 
@@ -244,7 +249,8 @@ class Site:
         if 'PORTICO_TEST_PRELOAD' in os.environ:
             environment['LD_PRELOAD'] = os.environ['PORTICO_TEST_PRELOAD']
         self.zygote = subprocess.Popen([python, '-c', LOADER, str(image), str(end.fileno()), 'test'], stderr=stderr, stdout=stdout,
-                                       pass_fds=(image, end.fileno()), env=environment, start_new_session=True)
+                                       pass_fds=(image, end.fileno()), env=environment, start_new_session=True,
+                                       preexec_fn=usual_signals)
         os.close(image)
         end.close()
         tell(self.control, 'setup', [self.queue_end.fileno(), self.cells.descriptor], application=application,
