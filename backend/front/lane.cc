@@ -61,8 +61,10 @@ Flight* Lane::submit(AnswerSink& sink) {
   return &flight;
 }
 
+// A slot may be had before this thread has been told of the queue: use() goes on from here.
 void Lane::board(Flight& flight) {
-  if (queue_ == nullptr || !queue_->board(flight)) {
+  if (queue_ == nullptr) return;
+  if (!queue_->board(flight)) {
     AnswerSink* sink = flight.sink_;
     release(flight);
     return sink->on_unavailable();
@@ -138,6 +140,7 @@ void Lane::use(std::shared_ptr<Generation> generation) {
   const std::vector<Flight*> flights = aloft();
   queue_ = std::make_unique<QueueSocket>(loop_, std::move(generation));
   for (Flight* flight : flights) settle_after_death(*flight);
+  for (const auto& flight : flights_) flight->wake();
 }
 
 bool Lane::in_the_air(const Flight& flight) {

@@ -30,6 +30,18 @@ TEST_CASE("lane: a request waits while nobody takes, and is sent once a worker i
   sink.flight->abandon();
 }
 
+TEST_CASE("lane: a slot that is had before the queue is known waits for it") {
+  WsgiBench bench(Drive::by_hand);
+  bench.app->admission().resize(1);  // the main thread is ahead of this one
+  RecordingSink sink;
+  bench.submit(sink);
+  REQUIRE(sink.flight != nullptr);
+  CHECK(sink.flight->state() == State::waiting);
+  FakeWorker& worker = bench.start_worker(3);
+  CHECK(worker.take());
+  sink.flight->abandon();
+}
+
 TEST_CASE("lane: an answer comes to its sink in order, and frees slot and cell") {
   WsgiBench bench;
   FakeWorker& worker = bench.start_worker(3);
@@ -436,12 +448,4 @@ TEST_CASE("queue: a body travels beside its record as a descriptor") {
   REQUIRE(taken);
   CHECK(read_file(taken->body.get(), 0, 4) == "body");
   sink.flight->abandon();
-}
-
-TEST_CASE("queue: a request without any queue is told at once") {
-  WsgiBench bench(Drive::by_hand);
-  bench.app->admission().resize(1);
-  RecordingSink sink;
-  bench.submit(sink);
-  CHECK(sink.log == "unavailable\n");
 }
