@@ -74,7 +74,7 @@ def origin():
 @pytest.fixture
 def door(portico, origin):
     return portico(f'front_threads: 1\nsites:\n  a.example: {{to: "{origin.address}"}}\n'
-                   'log: {access: "off"}\nlimits: {connections_per_client: 20000}\n'
+                   'log: {access: "off"}\nlimits: {connections: 15000, connections_per_client: 20000}\n'
                    'timeouts: {header: 3s}\n')
 
 
