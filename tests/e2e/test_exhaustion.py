@@ -195,6 +195,7 @@ def test_without_descriptors_it_pauses_without_spinning_and_recovers(two):
 def test_a_request_that_needs_a_descriptor_when_there_is_none_fails_alone(two, host):
     """A connection to the endpoint; a file for the body."""
     door = two('front_threads: 1\nlimits: {connections: 1000}\nspool: {threshold: 4KB}\n', through=FEW)
+    assert door.get('/', 'w.example').status == 200  # its workers are there before the crowd
     crowd = crowd_until_refused(door)
     assert crowd[0].get('/', host, method='POST', body=b'x' * 50_000).status in (503, 507)
     for connection in crowd[:-10]:
