@@ -8,6 +8,7 @@ import sys
 import threading
 
 from endpoint import text
+from load import Load
 from waiting import eventually
 
 KILLS = 10 * int(os.environ.get('PORTICO_SCALE', '1'))
@@ -59,30 +60,6 @@ class ServerProcess:
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
-
-
-class Load(threading.Thread):
-    """Sends one request after the other until told to stop, and counts the statuses."""
-
-    def __init__(self, door, method, number):
-        super().__init__(daemon=True)
-        self.door, self.method, self.number = door, method, number
-        self.statuses = collections.Counter()
-        self.stop = threading.Event()
-
-    def run(self):
-        connection = self.door.connect()
-        sent = 0
-        while not self.stop.is_set():
-            body = b'' if self.method == 'POST' else None
-            connection.request(f'/{self.number}-{sent}', 'a.example', self.method, body=body)
-            response = connection.read_response(self.method)
-            self.statuses[response.status] += 1
-            if response.field('connection') == 'close':
-                connection.close()
-                connection = self.door.connect()
-            sent += 1
-        connection.close()
 
 
 def site(ends):

@@ -2,10 +2,10 @@
 import collections
 import os
 import signal
-import threading
 import time
 
 import processes
+from load import Load
 from waiting import eventually
 
 KILLS = 10 * int(os.environ.get('PORTICO_SCALE', '1'))
@@ -21,30 +21,6 @@ def application(environ, start_response):
     start_response('200 OK', [('Content-Type', 'text/plain')])
     return [b'%d %d' % (os.getpid(), total)]
 '''
-
-
-class Load(threading.Thread):
-    """Sends one request after the other until told to stop, and counts the statuses."""
-
-    def __init__(self, door, method, number):
-        super().__init__(daemon=True)
-        self.door, self.method, self.number = door, method, number
-        self.statuses = collections.Counter()
-        self.stop = threading.Event()
-
-    def run(self):
-        connection = self.door.connect()
-        sent = 0
-        while not self.stop.is_set():
-            body = b'' if self.method == 'POST' else None
-            connection.request(f'/?{self.number}-{sent}', 'a.example', self.method, body=body)
-            response = connection.read_response(self.method)
-            self.statuses[response.status] += 1
-            if response.field('connection') == 'close':
-                connection.close()
-                connection = self.door.connect()
-            sent += 1
-        connection.close()
 
 
 def place(folder):
@@ -65,7 +41,7 @@ def test_kills_lose_no_get_and_run_no_post_twice(portico, folder):
     place(folder)
     door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 3}}\n')
     eventually(lambda: len(workers_of(door)) == 3, what='three workers')
-    loads = [Load(door, method, number) for number, method in enumerate(['GET', 'POST'] * 4)]
+    loads = [Load(door, method, number, '/?') for number, method in enumerate(['GET', 'POST'] * 4)]
     for load in loads:
         load.start()
     for _ in range(KILLS):
