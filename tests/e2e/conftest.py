@@ -93,6 +93,12 @@ def lasting_portico(request, tmp_path_factory):
         yield runner(doors, place)
 
 
+@pytest.fixture(scope='module', params=[1, 4], ids='threads-{}'.format)
+def threads(request):
+    """Runs each test of a file once for each: the threads that a worker shall have."""
+    return request.param
+
+
 @pytest.fixture
 def endpoint():
     """endpoint(answer) -> Endpoint; see endpoint.py. Closed with the test."""

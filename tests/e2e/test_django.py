@@ -2,13 +2,13 @@
 import hashlib
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 
 import pytest
-import requests
 
+from applications import open_to_all
+from browser import Browser
 from door import ROOT, environment
 
 pytest.importorskip('django')
@@ -33,8 +33,7 @@ def project(migrated, folder):
     """A copy of it that workers may write into."""
     place = folder / 'django'
     shutil.copytree(migrated, place)
-    for path in [place, *place.rglob('*')]:
-        path.chmod(0o777 if path.is_dir() else 0o666)
+    open_to_all(place)
     return place
 
 
@@ -45,40 +44,19 @@ def shop(portico, project):
         extra = f'spool: {{directory: {spool}}}\n' if spool else ''
         door = portico(f'{extra}sites:\n  {HOST}: {{wsgi: shop.wsgi, directory: {project}, '
                        f'workers: {workers}}}\n')
-        return door, Browser(door)
+        return door, Browser(door, HOST)
     return start
 
 
-class Browser(requests.Session):
-    """Speaks to the front by address and to the site by Host, keeps cookies, fills in CSRF tokens."""
-
-    def __init__(self, door):
-        super().__init__()
-        self.trust_env = False
-        self.base = 'http://%s:%d' % door.address
-        self.headers['Host'] = HOST
-
-    def request(self, method, path, **more):
-        more.setdefault('timeout', 60)
-        more['allow_redirects'] = False
-        return super().request(method, self.base + path, **more)
-
-    def submit(self, path, data, files=None):
-        page = self.get(path)
-        assert page.status_code == 200, page.text
-        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text).group(1)
-        return self.post(path, data={'csrfmiddlewaretoken': token, **data}, files=files)
-
-    def log_in(self):
-        answer = self.submit('/admin/login/', {'username': 'admin', 'password': 'admin',
-                                               'next': '/admin/'})
-        assert (answer.status_code, answer.headers['Location']) == (302, '/admin/')
+def log_in(browser):
+    answer = browser.submit('/admin/login/', {'username': 'admin', 'password': 'admin', 'next': '/admin/'})
+    assert (answer.status_code, answer.headers['Location']) == (302, '/admin/')
 
 
 @pytest.mark.parametrize('workers', [1, 4])
 def test_the_admin_logs_in_adds_uploads_and_logs_out(shop, workers):
     _, browser = shop(workers)
-    browser.log_in()
+    log_in(browser)
     picture = os.urandom(20 * 1024 * 1024)
     answer = browser.submit('/admin/shop/item/add/', {'name': 'a lamp'},
                             files={'picture': ('lamp.png', picture)})
