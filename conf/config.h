@@ -77,6 +77,9 @@ struct Timeouts {
   milliseconds response = seconds(60);
   /// In the queue of a pool or application. 503. Not counted while workers start.
   milliseconds queue = seconds(60);
+  /// Of an application: the import, and a worker from its fork until it is ready. What takes longer
+  /// hangs: its stacks are logged, it is killed and tried again. Longer than any honest import.
+  milliseconds start = seconds(120);
   /// The window in which a request body must bring Limits::client_rate; 408.
   milliseconds body = seconds(30);
   /// The window in which a client must take Limits::client_rate of an answer; counted by what its

@@ -53,9 +53,9 @@ inline constexpr Section health_section{"in \"health\"",
 // Timeouts, limits and logs stand at the top and again in sites and routes, less what concerns the
 // whole server.
 inline constexpr Section top_timeouts_section{
-    "in \"timeouts\"", "header idle connect response queue body send shutdown", "", ""};
+    "in \"timeouts\"", "header idle connect response queue start body send shutdown", "", ""};
 inline constexpr Section timeouts_section{
-    "in \"timeouts\"", "header idle connect response queue body send", "", "shutdown"};
+    "in \"timeouts\"", "header idle connect response queue start body send", "", "shutdown"};
 
 inline constexpr Section top_limits_section{
     "in \"limits\"",

@@ -31,12 +31,13 @@ struct AmountOption {
   std::string_view meaning;
 };
 
-inline constexpr std::array<DurationOption<Timeouts>, 7> timeout_options{{
+inline constexpr std::array<DurationOption<Timeouts>, 8> timeout_options{{
     {"header", &Timeouts::header, "a request head, from its first byte to its last"},
     {"idle", &Timeouts::idle, "a kept connection that carries nothing"},
     {"connect", &Timeouts::connect, "reaching an endpoint"},
     {"response", &Timeouts::response, "the answer's head, then each silence: 504"},
     {"queue", &Timeouts::queue, "waiting for an endpoint or a worker: 503"},
+    {"start", &Timeouts::start, "an application's import, and a worker until it is ready"},
     {"body", &Timeouts::body, "the window in which a request body must move: 408"},
     {"send", &Timeouts::send, "the window in which a client must read"},
 }};

@@ -315,6 +315,15 @@ class Zygote:
                 tell(self.control, 'exited', worker=self.workers.pop(pid), pid=pid, status=status)
 
 
+def show_stacks_when_asked():
+    """From here on, and in forked workers, the reserved signal shows all stacks, whoever holds the GIL."""
+    try:
+        import faulthandler
+        faulthandler.register(_portico.stack_signal, 2)
+    except Exception:  # an interpreter built without: the supervisor sees that the signal is not caught
+        pass
+
+
 def main():
     engine, control = sys.argv[1:3]
     control = int(control)
@@ -325,6 +334,7 @@ def main():
     verb, values, descriptors = listen(control)
     if verb != 'setup':
         return 1
+    show_stacks_when_asked()
     zygote = Zygote(control, values, *descriptors[:2])
     if not zygote.load():
         return 1

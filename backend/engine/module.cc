@@ -16,6 +16,7 @@
 #include "backend/engine/rehearsal.h"
 #include "backend/engine/start_response.h"
 #include "backend/engine/worker.h"
+#include "backend/record/control.h"
 
 extern "C" {
 extern const char portico_boot_begin[];
@@ -139,6 +140,7 @@ bool add_contents(PyObject* module) {
   PyObject* boot =
       PyBytes_FromStringAndSize(portico_boot_begin, portico_boot_end - portico_boot_begin);
   return boot != nullptr && PyModule_AddObject(module, "boot", boot) == 0 &&
+         PyModule_AddIntConstant(module, "stack_signal", record::stack_signal()) == 0 &&
          PyModule_AddStringConstant(module, "version", PORTICO_VERSION) == 0;
 }
 

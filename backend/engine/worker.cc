@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -65,6 +66,11 @@ void Worker::read_control() {
   if (size >= 4 && std::memcmp(message, "stop", 4) == 0) leave("stopped");
 }
 
+WorkerThread::WorkerThread(std::uint32_t index)
+    : index_(index),
+      tid_(static_cast<std::uint32_t>(::syscall(SYS_gettid))),
+      queue_(worker.setup().queue) {}
+
 WorkerThread::~WorkerThread() {
   if (epoll_ >= 0) ::close(epoll_);
 }
@@ -111,7 +117,7 @@ void WorkerThread::handle() {
   record::Cells cells = worker.setup().cells;
   std::uint64_t now = now_ns();
   if (!cells.claim(record_.cell, record_.serial, worker.setup().id,
-                   static_cast<std::uint8_t>(index_), now))
+                   static_cast<std::uint8_t>(index_), now, tid_))
     return;
   if (anything_gathered() && !worker.flusher().arm()) send_all();
   bool stays = caller_.run(record_, queue_.body(), outbox_of(record_.front_thread));

@@ -56,7 +56,8 @@ extern Worker worker;
 /// One thread of the worker.
 class WorkerThread {
  public:
-  explicit WorkerThread(std::uint32_t index) : index_(index), queue_(worker.setup().queue) {}
+  /// In the thread itself.
+  explicit WorkerThread(std::uint32_t index);
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
   ~WorkerThread();
@@ -76,6 +77,7 @@ class WorkerThread {
   void look_at_control(std::uint64_t now);
 
   std::uint32_t index_;
+  std::uint32_t tid_;
   int epoll_ = -1;
   std::uint64_t control_looked_ns_ = 0;
   record::Record record_;

@@ -16,6 +16,9 @@ constexpr std::size_t window = 32;
 // Of one worker; a claim cell has a byte for the thread's number.
 constexpr std::uint64_t most_threads = 256;
 
+// Of each part of a request that is told to the supervisor: percent-encoded, three fit a message.
+constexpr std::size_t longest_told = 2048;
+
 // Of the workers that have ended, as many are remembered for status.
 constexpr std::size_t gone_remembered = 16;
 
@@ -219,6 +222,20 @@ void Application::report_liar(std::uint16_t worker) {
 void Application::report_answered(std::uint16_t worker) {
   tell_(
       record::format_control(ControlMessage{"answered", {}}.set("worker", std::uint64_t{worker})));
+}
+
+void Application::report_hang(const record::CellStatus& claim, const record::Record& request,
+                              core::Time now) {
+  const core::Time claimed{std::chrono::nanoseconds(claim.claimed_ns)};
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - claimed).count();
+  ControlMessage message{"hanging", {}};
+  message.set("worker", std::uint64_t{claim.worker}).set("thread", std::uint64_t{claim.thread});
+  message.set("tid", std::uint64_t{claim.tid});
+  message.set("waited", static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0)));
+  message.set("method", std::string(request.method.substr(0, longest_told)));
+  message.set("target", std::string(request.target.substr(0, longest_told)));
+  message.set("id", std::string(request.request_id.substr(0, longest_told)));
+  tell_(record::format_control(message));
 }
 
 std::vector<WorkerStatus> Application::workers() const {

@@ -17,7 +17,9 @@
 
 #include "backend/front/lane.h"
 #include "backend/front/spool.h"
+#include "backend/record/cells.h"
 #include "backend/record/control.h"
+#include "backend/record/record.h"
 #include "conf/config.h"
 #include "proxy/core/admission.h"
 #include "proxy/core/fd.h"
@@ -67,6 +69,8 @@ class Application {
   void hear(std::string_view text, std::vector<core::Fd> fds, core::Time now);
   void report_liar(std::uint16_t worker);
   void report_answered(std::uint16_t worker);
+  /// The worker of this claim is over its time with this request.
+  void report_hang(const record::CellStatus& claim, const record::Record& request, core::Time now);
 
  private:
   using Event = std::function<void(Lane&)>;

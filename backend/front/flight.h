@@ -15,6 +15,7 @@
 #include "proxy/core/bytes.h"
 #include "proxy/core/fd.h"
 #include "proxy/core/piece.h"
+#include "proxy/core/timer.h"
 
 namespace portico::backend {
 
@@ -56,7 +57,8 @@ class Flight final : public core::Active {
     orphaned,  ///< as sent, but nobody wants the answer
   };
 
-  Flight(core::Loop& loop, class Lane& lane) : Active(loop), lane_(lane), ticket_(*this) {}
+  Flight(core::Loop& loop, class Lane& lane)
+      : Active(loop), lane_(lane), ticket_(*this), patience_(*this) {}
 
   State state() const { return state_; }
   std::uint32_t cell() const { return cell_; }
@@ -71,12 +73,15 @@ class Flight final : public core::Active {
   bool claimed() const;
   /// Takes an unbegun record back; the flight is gone then. False: a worker has begun it.
   bool withdraw();
-  /// The sink leaves: an unbegun record is taken back, a running one cancelled.
+  /// Its worker has had its time and more: the supervisor is told. Only of one that is claimed.
+  void report_hang();
+  /// The sink leaves: an unbegun record is taken back, a running one cancelled. A worker that is
+  /// not done with it timeouts.response later hangs.
   void abandon();
   /// There is room for more of the answer again.
   void resume();
 
-  void advance() override;  ///< the ticket was admitted
+  void advance() override;  ///< the ticket was admitted, or nobody waits for it any more
 
  private:
   friend class Lane;
@@ -91,6 +96,7 @@ class Flight final : public core::Active {
   std::uint32_t cell_ = 0;
   std::uint32_t serial_ = 0;
   unsigned deaths_ = 0;
+  core::Timer patience_;  // with the worker of an orphan
   record::Buffer record_;
   core::Fd body_;
   WorkerLink* stopped_link_ = nullptr;  // reads no more until resume()

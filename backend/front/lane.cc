@@ -26,12 +26,17 @@ bool Flight::withdraw() { return lane_.withdraw(*this); }
 
 void Flight::abandon() { lane_.abandon(*this); }
 
+void Flight::report_hang() { lane_.report_hang(*this); }
+
 void Flight::resume() {
   if (stopped_link_ != nullptr) std::exchange(stopped_link_, nullptr)->resume();
 }
 
 void Flight::advance() {
-  if (state_ == State::waiting && ticket_.admitted()) lane_.board(*this);
+  if (state_ == State::waiting && ticket_.admitted()) return lane_.board(*this);
+  if (state_ != State::orphaned || !patience_.due()) return;
+  patience_.clear();
+  report_hang();
 }
 
 Lane::Lane(core::Loop& loop, Application& application) : loop_(loop), application_(application) {}
@@ -79,6 +84,7 @@ void Lane::release(Flight& flight) {
   if (flight.generation_ != nullptr && queue_ != nullptr) queue_->leave(flight);
   flight.resume();
   flight.ticket_.leave();
+  flight.patience_.clear();
   flight.generation_.reset();
   flight.sink_ = nullptr;
   flight.body_.reset();
@@ -109,7 +115,16 @@ void Lane::abandon(Flight& flight) {
   flight.generation_->cells().cancel(flight.cell_, flight.serial_);
   flight.sink_ = nullptr;
   flight.state_ = Flight::State::orphaned;
+  flight.patience_.set_after(application_.options().timeouts.response);
   flight.resume();
+}
+
+void Lane::report_hang(const Flight& flight) {
+  const record::CellStatus claim = flight.claim();
+  record::Record record;
+  const bool runs = record::Cells::running(claim.state) && has_living_claimer(flight);
+  if (runs && record::read_record(flight.record_.view(), record))
+    application_.report_hang(claim, record, loop_.now());
 }
 
 void Lane::refuse(Flight& flight) {

@@ -45,6 +45,7 @@ class Lane {
   void release(Flight& flight);
   bool withdraw(Flight& flight);
   void abandon(Flight& flight);
+  void report_hang(const Flight& flight);
   void refuse(Flight& flight);  ///< the queue will never take its record
   Flight* find(std::uint32_t cell, std::uint32_t serial);
   core::Buffer& read_buffer();  ///< shared by the links; always with room

@@ -247,6 +247,7 @@ void WsgiCall::response_deadline() {
   if (full()) return timer_.set_after(route_.timeouts.response);
   if (loop().now() < deadline) return timer_.set(deadline);
   note_claim();
+  flight_->report_hang();
   fail(Fault::response_timeout,
        state_ == State::answering ? "waiting for more of the answer" : "waiting for the answer");
 }

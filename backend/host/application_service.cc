@@ -17,6 +17,7 @@ namespace {
 using record::ControlMessage;
 
 // How long workers of a front that is gone may finish what they run: nobody waits for the answers.
+// And what others that leave may take for their own ending, atexit and all, after the last request.
 constexpr auto leavers_grace = std::chrono::seconds(30);
 // How long an interpreter may take to end once it has said that the import failed: threads that the
 // application has begun may hold it for ever.
@@ -45,6 +46,7 @@ ApplicationService::ApplicationService(core::Active& supervisor,
       supervisor_(supervisor),
       application_(application),
       options_(std::move(options)),
+      hangs_(*this),
       retry_(*this),
       stop_deadline_(*this),
       leavers_deadline_(*this),
@@ -96,25 +98,29 @@ void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   Worker* worker = workers_.find(static_cast<std::uint16_t>(heard->number("worker").value_or(0)));
   if (worker == nullptr) return;
   if (heard->verb == "answered") worker->has_answered = true;
+  if (heard->verb == "hanging") on_hanging(*worker, *heard);
   if (heard->verb != "liar") return;
   say(core::Level::error,
       "worker " + std::to_string(worker->number) + " sent what is not an answer; it is killed");
   kill_worker(*worker);
 }
 
-// The zygote runs the site's code and may lie about a process id: only its own children are killed,
-// or those that it left to us.
-void ApplicationService::kill_worker(const Worker& worker) {
+// The zygote runs the site's code and may lie about a process id: only its own children are ours,
+// and those that it left to us.
+bool ApplicationService::is_ours(pid_t pid) const {
   const pid_t zygote = zygote_ != nullptr ? zygote_->pid() : 0;
-  if (is_child_of(worker.pid, zygote) || is_child_of(worker.pid, ::getpid()))
-    ::kill(worker.pid, SIGKILL);
+  return is_child_of(pid, zygote) || is_child_of(pid, ::getpid());
+}
+
+void ApplicationService::kill_worker(const Worker& worker) {
+  if (is_ours(worker.pid)) ::kill(worker.pid, SIGKILL);
 }
 
 void ApplicationService::start_zygote() {
   if (stopping_ || !channels_) return;
   retry_.clear();
   zygote_backoff_.started(loop().now());
-  imported_ = refused_ = false;
+  imported_ = refused_ = import_hangs_ = false;
   if (!options_->user_error.empty()) return fail("interpreter", options_->user_error);
   if (!is_directory(application_.directory))
     return fail("directory", "there is no directory " + application_.directory);
@@ -124,6 +130,7 @@ void ApplicationService::start_zygote() {
     return fail("interpreter",
                 conf::resolve_python(application_) + ": " + core::describe(started.error()));
   zygote_ = std::move(*started);
+  hangs_.expect(Hangs::zygote, loop().now() + application_.timeouts.start);
 }
 
 // The site answers 503 from now on; what is missing is tried again later.
@@ -156,6 +163,7 @@ void ApplicationService::advance() {
   hear_zygote();
   hear_workers();
   on_deadlines();
+  handle_hangs();
   std::erase_if(outputs_, [](const auto& output) { return output->ended(); });
 }
 
@@ -191,6 +199,7 @@ void ApplicationService::hear_zygote() {
 void ApplicationService::on_zygote(const ControlMessage& heard) {
   if (heard.verb == record::verb::imported) {
     imported_ = true;
+    hangs_.forget(Hangs::zygote);
     fill();
   } else if (heard.verb == record::verb::failed) {
     on_failed(heard.text("reason").value_or("it did not say why"));
@@ -207,6 +216,7 @@ void ApplicationService::on_failed(std::string_view reason) {
       "is not running: importing " + application_.reference + " failed: " + std::string(reason));
   cause_ = "import";
   refused_ = true;
+  hangs_.forget(Hangs::zygote);
   refused_deadline_.set_after(refused_grace);
   if (!workers_.any_ready(generation_)) become(State::failed);
 }
@@ -244,16 +254,25 @@ void ApplicationService::on_worker(Worker& worker, const ControlMessage& heard) 
   if (heard.verb == record::verb::ready && worker.state == Worker::State::starting) {
     worker.state = Worker::State::ready;
     worker.since = loop().now();
+    hangs_.forget(worker.number);
     if (!present) return;
     tell_ready(worker);
     become(State::ready);
-  } else if (heard.verb == record::verb::leaving && worker.state != Worker::State::leaving) {
-    worker.state = Worker::State::leaving;
-    if (!present) return;
-    tell(message("leaving").set("worker", std::uint64_t{worker.number}));
-    if (!workers_.any_ready(generation_) && state_ == State::ready) become(State::starting);
-    replace(worker);
+  } else if (heard.verb == record::verb::leaving) {
+    on_leaving(worker);
   }
+}
+
+// It takes no more records, and its successor starts.
+void ApplicationService::on_leaving(Worker& worker) {
+  if (worker.state == Worker::State::leaving) return;
+  worker.state = Worker::State::leaving;
+  if (!hangs_.hangs(worker.number))
+    hangs_.expect(worker.number, loop().now() + application_.timeouts.response + leavers_grace);
+  if (worker.generation != generation_) return;
+  tell(message("leaving").set("worker", std::uint64_t{worker.number}));
+  if (!workers_.any_ready(generation_) && state_ == State::ready) become(State::starting);
+  replace(worker);
 }
 
 void ApplicationService::tell_ready(const Worker& worker) {
@@ -293,6 +312,7 @@ void ApplicationService::fork_worker() {
       workers_.add(number, generation_, loop().now(),
                    std::make_unique<net::Channel>(*this, std::move(ends->our_control)));
   worker_backoff_.started(worker.since);
+  hangs_.expect(number, worker.since + application_.timeouts.start);
   announce(worker, *ends);
   zygote_->fork(number, *ends);
 }
@@ -330,9 +350,11 @@ void ApplicationService::zygote_gone(int wait_status) {
   keep_output(zygote_->ended());
   zygote_.reset();
   refused_deadline_.clear();
+  hangs_.forget(Hangs::zygote);
   for (const std::uint16_t number : workers_.untold()) worker_gone(number, "ended with its zygote");
   if (stopping_) return supervisor_.wake();
   if (refused_) return retry_later();
+  if (import_hangs_) return fail("import", "importing " + application_.reference + " hung");
   fail("exit", "its Python " + process::describe_death(wait_status));
 }
 
@@ -348,6 +370,7 @@ void ApplicationService::worker_gone(std::uint16_t number, std::string_view why)
   hear_worker(*found);  // its last words come before its end
   const Worker worker = std::move(*found);
   workers_.remove(number);
+  hangs_.forget(number);
   const bool expected = worker.state == Worker::State::leaving;
   const bool present = worker.generation == generation_;
   if (!expected)

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "backend/host/channels.h"
+#include "backend/host/hangs.h"
 #include "backend/host/workers.h"
 #include "backend/host/zygote.h"
 #include "conf/config.h"
@@ -55,6 +56,11 @@ class ApplicationService final : public core::Active, public process::Service {
   void on_forked(const record::ControlMessage& message);
   void on_exited(const record::ControlMessage& message);
   void on_worker(Worker& worker, const record::ControlMessage& message);
+  void on_leaving(Worker& worker);
+  void on_hanging(Worker& worker, const record::ControlMessage& message);
+  void handle_hangs();
+  void handle_hang(Hangs::Order order);
+  void handle_slow_import(Hangs::Step step);
   void zygote_gone(int wait_status);
   void keep_output(std::unique_ptr<process::Output> output);
   void worker_gone(std::uint16_t number, std::string_view why);
@@ -68,6 +74,8 @@ class ApplicationService final : public core::Active, public process::Service {
   void on_deadlines();
   void kill_workers(std::uint64_t oldest_kept);
   void kill_worker(const Worker& worker);
+  bool is_ours(pid_t pid) const;
+  void show_stacks(pid_t pid, pid_t tid) const;
   void tell(const record::ControlMessage& message, std::span<const int> fds = {});
   void tell_state();
   void tell_ready(const Worker& worker);
@@ -83,8 +91,10 @@ class ApplicationService final : public core::Active, public process::Service {
   std::unique_ptr<Zygote> zygote_;
   bool imported_ = false;
   bool refused_ = false;                                  // it said that the import failed
+  bool import_hangs_ = false;                             // it was killed for that
   std::deque<std::unique_ptr<process::Output>> outputs_;  // of earlier zygotes
   Workers workers_;
+  Hangs hangs_;
   State state_ = State::starting;
   std::string cause_;
   process::Backoff zygote_backoff_;

@@ -100,6 +100,16 @@ void Channels::revoke_all() {
   }
 }
 
+bool Channels::any_claim(std::uint16_t worker, const ThreadSet& left_out) const {
+  for (std::uint32_t cell = 0; cell < view_.count(); ++cell) {
+    const record::CellStatus status = view_.look(cell);
+    if (record::Cells::running(status.state) && status.worker == worker &&
+        !left_out.test(status.thread))
+      return true;
+  }
+  return false;
+}
+
 Result<WorkerEnds> make_worker_ends(unsigned threads, unsigned front_threads) {
   WorkerEnds ends;
   for (unsigned i = 0; i < threads * front_threads; ++i) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/host/hangs.h"
 #include "backend/record/cells.h"
 #include "proxy/core/fd.h"
 #include "proxy/core/result.h"
@@ -28,6 +29,8 @@ class Channels {
   core::Fd worker_queue;  ///< the workers' end
   core::Fd cells;
 
+  /// Whether a thread of this worker, none of those left out, runs a record.
+  bool any_claim(std::uint16_t worker, const ThreadSet& left_out) const;
   /// Takes back every record that no worker has begun: the front that sent them has gone.
   void revoke_all();
 

@@ -27,6 +27,7 @@ struct Worker {
   pid_t pid = 0;  ///< 0 until the zygote has told it
   State state = State::starting;
   core::Time since;
+  pid_t hanging_tid = 0;      ///< of its threads, the one last found to hang
   bool has_answered = false;  ///< a whole answer: it came up well
   std::unique_ptr<net::Channel> control;
 };

@@ -32,13 +32,15 @@ struct CellStatus {
   std::uint16_t worker;      ///< valid when claimed, cancelled or done
   std::uint8_t thread;       ///< index of the thread within its worker; valid likewise
   std::uint64_t claimed_ns;  ///< CLOCK_MONOTONIC; 0 in the instant between the claim and its note
+  std::uint32_t tid;         ///< the kernel's name of that thread, from the same note
 };
 
 /// One cache line of its own, so that two threads at two cells never disturb one another.
 struct alignas(64) Cell {
   std::uint64_t word;
   std::uint64_t claimed_ns;
-  std::uint64_t unused[6];
+  std::uint32_t tid;
+  std::uint32_t unused[11];
 };
 static_assert(sizeof(Cell) == 64);
 
@@ -85,10 +87,13 @@ class Cells {
   // The worker's side. `cell` comes from a record: check contains() first.
 
   /// Claims a record. False: it was revoked, or the record is stale; drop it.
+  ///
+  /// tid  gettid() of the calling thread, so that the stack of the right one is asked for
   bool claim(std::uint32_t cell, std::uint32_t serial, std::uint16_t worker, std::uint8_t thread,
-             std::uint64_t now_ns) {
+             std::uint64_t now_ns, std::uint32_t tid = 0) {
     std::uint64_t expected = pack(serial, 0, 0, CellState::sent);
     if (!swap(cell, expected, pack(serial, worker, thread, CellState::claimed))) return false;
+    std::atomic_ref<std::uint32_t>(cells_[cell].tid).store(tid, std::memory_order_relaxed);
     std::atomic_ref<std::uint64_t>(cells_[cell].claimed_ns)
         .store(now_ns, std::memory_order_release);
     return true;
@@ -113,8 +118,14 @@ class Cells {
     std::uint64_t seen = word(cell).load(std::memory_order_acquire);
     std::uint64_t since =
         std::atomic_ref<std::uint64_t>(cells_[cell].claimed_ns).load(std::memory_order_acquire);
-    return {state_of(seen), serial_of(seen), static_cast<std::uint16_t>(seen >> 16),
-            static_cast<std::uint8_t>(seen >> 8), since};
+    std::uint32_t tid =
+        std::atomic_ref<std::uint32_t>(cells_[cell].tid).load(std::memory_order_relaxed);
+    return {state_of(seen),
+            serial_of(seen),
+            static_cast<std::uint16_t>(seen >> 16),
+            static_cast<std::uint8_t>(seen >> 8),
+            since,
+            tid};
   }
   static bool running(CellState state) {
     return state == CellState::claimed || state == CellState::cancelled;

@@ -8,6 +8,7 @@
 // Python. Used by the supervisor; any thread.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,10 @@ std::string format_control(const ControlMessage& message);
 /// nullopt: not a control message. Never reads beyond the text, never makes more than
 /// max_control_values values.
 std::optional<ControlMessage> parse_control(std::string_view datagram);
+
+/// The signal upon which a zygote or worker writes the Python stack of each of its threads to its
+/// standard error: faulthandler's, which needs no GIL. The application owns every other signal.
+inline int stack_signal() { return SIGRTMAX - 4; }
 
 /// Verbs, one spelling for both sides.
 namespace verb {

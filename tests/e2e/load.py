@@ -9,9 +9,9 @@ class Load(threading.Thread):
     Each has a target of its own: path, number of the load, number of the request.
     """
 
-    def __init__(self, door, method, number, path='/'):
+    def __init__(self, door, method, number, path='/', host='a.example'):
         super().__init__(daemon=True)
-        self.door, self.method = door, method
+        self.door, self.method, self.host = door, method, host
         self.name_of = (path + str(number) + '-{}').format
         self.statuses = collections.Counter()
         self.stop = threading.Event()
@@ -21,7 +21,7 @@ class Load(threading.Thread):
         sent = 0
         while not self.stop.is_set():
             body = b'' if self.method == 'POST' else None
-            connection.request(self.name_of(sent), 'a.example', self.method, body=body)
+            connection.request(self.name_of(sent), self.host, self.method, body=body)
             response = connection.read_response(self.method)
             self.statuses[response.status] += 1
             if response.field('connection') == 'close':

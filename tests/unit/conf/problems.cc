@@ -115,7 +115,7 @@ TEST_CASE("problems: wrong types") {
         "run_directory"}},
       {"timeouts: 5s\n",
        {"1:11: a single value stands here; write keys and values: header, idle, connect, "
-        "response, queue, body, send or shutdown"}},
+        "response, queue, start, body, send or shutdown"}},
       {"timeouts: {idle: [5s]}\n", {"1:18: a list stands here; write a duration such as \"10s\""}},
       {"front_threads: two\n", {"1:16: \"two\" does not fit; write a whole number from 0 to 256"}},
       {"log: {access: {}}\n", {"1:15: a mapping stands here; write a path"}},

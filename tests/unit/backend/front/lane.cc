@@ -115,6 +115,43 @@ TEST_CASE("lane: an orphan ends with its worker") {
   CHECK(bench.app->admission().in_use() == 0);
 }
 
+TEST_CASE("lane: an orphan whose worker goes on and on is reported, once") {
+  WsgiBench bench(Drive::by_hand);
+  FakeWorker& worker = bench.start_worker(3);
+  RecordingSink sink;
+  bench.submit(sink);
+  const auto taken = worker.begin();
+  REQUIRE(taken);
+  sink.flight->abandon();
+  bench.loop.pass(bench.app->options().timeouts.response - std::chrono::milliseconds(1));
+  CHECK(bench.told.empty());
+  bench.loop.pass(std::chrono::milliseconds(2));
+  REQUIRE(bench.told.size() == 1);
+  CHECK(bench.told[0].starts_with("hanging worker=3 thread=0"));
+  CHECK(bench.told[0].ends_with(" id=one"));
+  bench.loop.pass(std::chrono::hours(1));
+  CHECK(bench.told.size() == 1);
+  bench.kill_worker(worker);
+}
+
+TEST_CASE("lane: an orphan whose worker ends in time is no hang") {
+  conf::Application options = WsgiBench::application();
+  options.timeouts.response = std::chrono::milliseconds(50);
+  WsgiBench bench(Drive::by_events, options);
+  FakeWorker& worker = bench.start_worker(3);
+  RecordingSink sink;
+  bench.submit(sink);
+  backend::Flight* flight = sink.flight;
+  const auto taken = worker.begin();
+  flight->abandon();
+  worker.finish(*taken);
+  const core::Time later = bench.loop.now() + std::chrono::milliseconds(100);
+  REQUIRE(bench.until([&] { return bench.loop.now() > later; }));
+  CHECK(bench.told.empty());  // its frames are still to come
+  worker.send(Frames(*taken).head().end().text());
+  REQUIRE(bench.until([&] { return flight->state() == State::free; }));
+}
+
 TEST_CASE("lane: a sink that refuses to write its record gives its slot back") {
   WsgiBench bench(Drive::by_hand);
   bench.start_worker(3);

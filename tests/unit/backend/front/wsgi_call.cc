@@ -245,6 +245,9 @@ TEST_CASE("timeouts.response: from the claim to the head; 504, and the worker is
   CHECK(bench.exchange.fault() == Fault::response_timeout);
   CHECK_FALSE(bench.wsgi.channels[0]->cells.wanted(taken->record.cell, taken->record.serial));
   CHECK(bench.exchange.trace().upstream == "worker 3");
+  REQUIRE(bench.wsgi.told.size() == 1);
+  CHECK(bench.wsgi.told[0].starts_with("hanging worker=3 thread=0 tid=0 waited=3"));
+  CHECK(bench.wsgi.told[0].find(" method=GET target=/") != std::string::npos);
 }
 
 TEST_CASE("timeouts.response: shorter than the time in the queue it is still noticed in time") {

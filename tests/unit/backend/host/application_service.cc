@@ -264,6 +264,73 @@ TEST_CASE("service: a liar is killed, an unknown worker is nobody") {
   REQUIRE(bench.until([&] { return bench.front->count("worker") == 2; }));
 }
 
+TEST_CASE("service: a worker that hangs gets a successor at once, and is killed") {
+  Bench bench;
+  bench.start();
+  REQUIRE(bench.until_ready());
+  const pid_t hanging = bench.worker_pid();
+  const auto number = std::to_string(*bench.front->last("ready").number("worker"));
+  bench.service->hear("answered worker=" + number, {});
+  ::kill(hanging, SIGSTOP);  // what it cannot hear, nor SIGTERM, nor the end of its sockets
+  bench.service->hear("hanging worker=" + number + " thread=0 tid=1 waited=30000", {});
+  bench.service->hear("hanging worker=" + number + " thread=0", {});
+  CHECK(bench.front->count("leaving") == 1);
+  REQUIRE(bench.until([&] { return bench.front->count("ready") == 2; }));
+  CHECK(bench.front->count("gone") == 0);
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+  CHECK(bench.front->last("gone").text("why") == "was killed by signal 9 (Killed)");
+  CHECK(bench.front->count("worker") == 2);
+}
+
+TEST_CASE("service: a worker that is never ready is killed, and another one forked") {
+  Bench bench(
+      "import os, threading\nfirst = [1]\n"
+      "os.register_at_fork(before=lambda: first.append(1), after_in_child=lambda: "
+      "len(first) > 2 or threading.Event().wait())\n" +
+      std::string(hello));
+  bench.options.timeouts.start = seconds(2);
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+  CHECK(bench.front->last("gone").text("why") == "was killed by signal 9 (Killed)");
+  REQUIRE(bench.until_ready());
+}
+
+TEST_CASE("service: a zygote that hangs in its fork is killed, and another one started") {
+  Bench bench(
+      "import os, threading\n"
+      "if not os.path.exists('again'):\n"
+      "    os.register_at_fork(before=threading.Event().wait)\n"
+      "open('again', 'w').close()\n" +
+      std::string(hello));
+  bench.options.timeouts.start = seconds(2);
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "failed"; }));
+  CHECK(bench.front->last("state").text("cause") == "exit");
+  REQUIRE(bench.until_ready());
+}
+
+TEST_CASE("service: an import without end is killed and tried again") {
+  Bench bench("import threading\nthreading.Event().wait()\n");
+  bench.options.timeouts.start = milliseconds(500);
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.front->last_state() == "failed"; }));
+  CHECK(bench.front->last("state").text("cause") == "import");
+  bench.rewrite(hello);
+  bench.options.timeouts.start = seconds(20);
+  REQUIRE(bench.until_ready());
+}
+
+TEST_CASE("service: a worker that says it leaves, and does not, is killed") {
+  Bench bench("import atexit, threading\natexit.register(threading.Event().wait)\n" +
+              std::string(hello));
+  bench.options.timeouts.response = milliseconds(1);
+  bench.start();
+  REQUIRE(bench.until_ready());
+  const auto number = std::to_string(*bench.front->last("ready").number("worker"));
+  bench.service->hear("hanging worker=" + number + " thread=0", {});
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+}
+
 TEST_CASE("service: workers that die without an answer are replaced more and more slowly") {
   Bench bench("import os\nos.register_at_fork(after_in_child=lambda: os._exit(1))\n" +
               std::string(hello));
