@@ -28,22 +28,40 @@ def read_wrk(output):
     return requests, errors, float(value) * {'us': 0.001, 'ms': 1, 's': 1000, 'm': 60000}[unit]
 
 
+def wrk(url, seconds, connections=64, more=()):
+    """wrk's report of a run from core 1."""
+    return subprocess.run(['taskset', '-c', '1', 'wrk', '-t1', f'-c{connections}', f'-d{seconds}s', '--latency',
+                           '--timeout', '30s', *more, url], capture_output=True, text=True, check=True).stdout
+
+
 def bytes_read(output):
     value, unit = re.search(r'([\d.]+)(B|KB|MB|GB) read', output).groups()
     return float(value) * {'B': 1, 'KB': 1 << 10, 'MB': 1 << 20, 'GB': 1 << 30}[unit]
 
 
 class Program:
-    """A program of ours while it runs."""
+    """A program of ours while it runs; some are several processes that belong together."""
     name = ''
     core = 0
 
     def __init__(self, folder, command, environment=None):
         self.log = open(folder / f'{self.name}.log', 'wb')
-        self.process = subprocess.Popen(['taskset', '-c', str(self.core), *map(str, command)], stdout=self.log,
-                                        stderr=self.log, stdin=subprocess.DEVNULL,
-                                        env={**os.environ, **(environment or {})})
-        self.pid = self.process.pid
+        self.environment = {**os.environ, **(environment or {})}
+        self.processes = []
+        self.spawn(command)
+
+    def spawn(self, command):
+        self.processes.append(subprocess.Popen(['taskset', '-c', str(self.core), *map(str, command)], stdout=self.log,
+                                               stderr=self.log, stdin=subprocess.DEVNULL, env=self.environment))
+
+    @property
+    def pids(self):
+        return [process.pid for process in self.processes]
+
+    @property
+    def pid(self):
+        """The first process; most programs have no other."""
+        return self.processes[0].pid
 
     def url(self, path):
         return f'http://127.0.0.1:{self.port}{path}'
@@ -66,17 +84,17 @@ class Program:
 
     def answered(self, path, seconds, connections=64):
         """How many requests wrk got answered."""
-        output = subprocess.run(['taskset', '-c', '1', 'wrk', '-t1', f'-c{connections}', f'-d{seconds}s', '--latency',
-                                 self.url(path)], capture_output=True, text=True, check=True).stdout
-        return read_wrk(output)[0]
+        return read_wrk(wrk(self.url(path), seconds, connections))[0]
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         self.log.close()
 
 

@@ -7,30 +7,30 @@ import signal
 import subprocess
 
 
-def tree(pid):
-    """A process and its descendants."""
-    found = [pid]
-    for task in pathlib.Path(f'/proc/{pid}/task').glob('*/children'):
-        with contextlib.suppress(OSError):
-            for child in task.read_text().split():
-                found += tree(int(child))
+def tree(*pids):
+    """Processes and their descendants."""
+    found = list(pids)
+    for pid in pids:
+        for task in pathlib.Path(f'/proc/{pid}/task').glob('*/children'):
+            with contextlib.suppress(OSError):
+                found += tree(*map(int, task.read_text().split()))
     return found
 
 
-def cpu_ns(pid):
-    """Nanoseconds on a CPU of all threads of a process and its descendants."""
+def cpu_ns(*pids):
+    """Nanoseconds on a CPU of all threads of processes and their descendants."""
     total = 0
-    for each in tree(pid):
+    for each in tree(*pids):
         for task in pathlib.Path(f'/proc/{each}/task').glob('*/schedstat'):
             with contextlib.suppress(OSError):
                 total += int(task.read_text().split()[0])
     return total
 
 
-def pss_bytes(pid):
-    """Proportional memory of a process and its descendants."""
+def pss_bytes(*pids):
+    """Proportional memory of processes and their descendants."""
     total = 0
-    for each in tree(pid):
+    for each in tree(*pids):
         with contextlib.suppress(OSError):
             found = re.search(r'^Pss:\s+(\d+) kB', pathlib.Path(f'/proc/{each}/smaps_rollup').read_text(), re.M)
             total += int(found.group(1)) * 1024
@@ -38,10 +38,11 @@ def pss_bytes(pid):
 
 
 @contextlib.contextmanager
-def syscalls(pid):
-    """Counts the system calls of a process while the body runs; filled in at its end."""
+def syscalls(*pids):
+    """Counts the system calls of processes while the body runs; filled in at its end."""
     counted = collections.Counter()
-    tracer = subprocess.Popen(['strace', '-c', '-f', '-qq', '-o', '/dev/stdout', '-p', str(pid)],
+    attached = [word for pid in pids for word in ('-p', str(pid))]
+    tracer = subprocess.Popen(['strace', '-c', '-f', '-qq', '-o', '/dev/stdout', *attached],
                               stdout=subprocess.PIPE, text=True)
     try:
         yield counted

@@ -13,7 +13,6 @@ import os
 import pathlib
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,12 +32,9 @@ SCENARIOS = {
 def measure(peer, scenario, seconds):
     """One run of wrk through a peer: CPU µs for a request or MiB, requests a second, p99 in ms, errors."""
     path, connections, more, _, size = SCENARIOS[scenario]
-    url = f'http://127.0.0.1:{peer.port}{path}'
     before = cpu_ns(peer.pid)
     began = time.monotonic()
-    output = subprocess.run(
-        ['taskset', '-c', '1', 'wrk', '-t1', f'-c{connections}', f'-d{seconds}s', '--latency', '--timeout', '30s',
-         *more, url], capture_output=True, text=True, check=True).stdout
+    output = peers.wrk(peer.url(path), seconds, connections, more)
     took = time.monotonic() - began
     spent = cpu_ns(peer.pid) - before
     requests, errors, p99 = peers.read_wrk(output)
