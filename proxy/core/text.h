@@ -10,7 +10,11 @@
 namespace portico::core {
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-bool equal_ignoring_case(std::string_view a, std::string_view b);  ///< ASCII only
+bool same_letters(const char* a, const char* b, std::size_t size);  ///< see below
+/// ASCII only. Lengths are compared first, without a call: it is asked of every field.
+inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && same_letters(a.data(), b.data(), a.size());
+}
 std::string lower_copy(std::string_view text);
 std::string_view trim(std::string_view text);  ///< spaces and tabs, both sides
 

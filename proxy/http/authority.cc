@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "proxy/core/text.h"
+#include "proxy/http/chars.h"
 
 namespace portico::http {
 namespace {
@@ -23,8 +24,7 @@ bool all_digits(std::string_view text) { return std::all_of(text.begin(), text.e
 bool valid_label(std::string_view label) {
   if (label.empty() || label.size() > longest_label) return false;
   if (label.front() == '-' || label.back() == '-') return false;
-  return std::all_of(label.begin(), label.end(),
-                     [](char c) { return digit(c) || letter(c) || c == '-'; });
+  return chars::all(label, chars::plain);
 }
 
 // Calls use(label) for each; false as soon as one does.
@@ -52,10 +52,12 @@ bool valid_ip4(std::string_view text) {
 
 // A name whose last label is a number is an address or nothing (as browsers see it).
 bool valid_name(std::string_view name) {
-  if (name.empty() || name.size() > longest_name || !each_label(name, valid_label)) return false;
+  if (name.empty() || name.size() > longest_name) return false;
+  if (digit(name.back()) && valid_ip4(name)) return true;
+  if (!each_label(name, valid_label)) return false;
   const auto dot = name.rfind('.');
   const std::string_view last = name.substr(dot == std::string_view::npos ? 0 : dot + 1);
-  return !all_digits(last) || valid_ip4(name);
+  return !all_digits(last);
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {

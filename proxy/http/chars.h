@@ -17,6 +17,7 @@ inline constexpr std::uint8_t unreserved = 8;  ///< letters, digits, "-._~"
 inline constexpr std::uint8_t hex = 16;
 inline constexpr std::uint8_t value = 32;   ///< of a field value: printable, blank, 0x80-0xFF
 inline constexpr std::uint8_t quoted = 64;  ///< within quotes, but for DQUOTE and backslash
+inline constexpr std::uint8_t plain = 128;  ///< letters, digits, "-": of a host's labels too
 
 namespace detail {
 
@@ -29,6 +30,8 @@ constexpr std::array<std::uint8_t, 256> make_table() {
   constexpr std::string_view alphanumeric =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   mark(table, alphanumeric, token | path | query | unreserved);
+  mark(table, alphanumeric, plain);
+  mark(table, "-", plain);
   mark(table, "-._~", unreserved | path | query);
   mark(table, "!#$%&'*+-.^_`|~", token);
   mark(table, "!$&'()*+,;=:@/", path | query);

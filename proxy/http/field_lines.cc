@@ -40,7 +40,7 @@ Fault parse_line(char* line, const char* line_end, Headers& fields) {
   if (name_end == line || *name_end != ':') return Fault::bad_field;
   const std::string_view value = trimmed(name_end + 1, line_end);
   if (!chars::all_value(value)) return Fault::bad_field;
-  fields.add({line, static_cast<std::size_t>(name_end - line)}, value);
+  fields.add_fit({line, static_cast<std::size_t>(name_end - line)}, value);
   return Fault::none;
 }
 

@@ -49,7 +49,7 @@ class Pen {
 Result<std::size_t> measure(const Headers& fields, std::string_view doing) {
   std::size_t size = 0;
   for (const Field& field : fields) {
-    if (!valid_name(field.name) || !valid_value(field.value)) {
+    if (!field.fit && (!valid_name(field.name) || !valid_value(field.value))) {
       return Error{Fault::internal, 0, doing};
     }
     size += field.name.size() + field.value.size() + 4;

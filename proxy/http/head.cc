@@ -47,7 +47,7 @@ void Headers::set(std::string_view name, std::string_view value) {
   const auto same = [&](const Field& field) { return field.name == name; };
   const auto first = std::find_if(fields_.begin(), fields_.end(), same);
   if (first == fields_.end()) return add(name, value);
-  first->value = value;
+  *first = {name, value};
   fields_.erase(std::remove_if(first + 1, fields_.end(), same), fields_.end());
 }
 

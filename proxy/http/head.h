@@ -17,6 +17,7 @@ namespace portico::http {
 struct Field {
   std::string_view name;
   std::string_view value;
+  bool fit = false;  ///< for a head, as it is known: a writer need not look at it again
 };
 
 /// Fields in their order, with the bytes that they are views of.
@@ -38,6 +39,10 @@ class Headers {
 
   /// Adds views of bytes that are kept (see keep) or that outlive every use.
   void add(std::string_view name, std::string_view value) { fields_.push_back({name, value}); }
+  /// For parsers, and for what is made here: the name is a token, the value printable and trimmed.
+  void add_fit(std::string_view name, std::string_view value) {
+    fields_.push_back({name, value, true});
+  }
   /// Adds copies.
   void add_copy(std::string_view name, std::string_view value);
   /// Makes `value` (a view, as for add) the only value of this name.
@@ -48,9 +53,15 @@ class Headers {
     std::erase_if(fields_, predicate);
   }
   /// Keeps bytes that fields are views of.
-  void keep(core::Slice bytes) { kept_.push_back(std::move(bytes)); }
+  void keep(core::Slice bytes) {
+    if (kept_.empty()) kept_.reserve(usual_slices);
+    kept_.push_back(std::move(bytes));
+  }
 
  private:
+  // What arrived, and the few things that a router adds.
+  static constexpr std::size_t usual_slices = 4;
+
   std::vector<Field> fields_;
   std::vector<core::Slice> kept_;
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "proxy/core/text.h"
+#include "proxy/http/chars.h"
 #include "proxy/http/field_list.h"
 #include "proxy/http/name_set.h"
 
@@ -41,16 +42,11 @@ constexpr auto allowed_trailers = name_set(
     "digest", "content-digest", "repr-digest", "content-md5", "grpc-status", "grpc-message",
     "grpc-status-details-bin", "server-timing", "x-amz-checksum-crc32", "x-amz-checksum-sha256");
 
-bool plain(char c) {
-  const char l = core::lower(c);
-  return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '-';
-}
-
 // The name that a CGI-like naming would take this for.
 std::string folded(std::string_view name) {
   std::string out = core::lower_copy(name);
   std::replace_if(
-      out.begin(), out.end(), [](char c) { return !plain(c); }, '-');
+      out.begin(), out.end(), [](char c) { return !chars::is(c, chars::plain); }, '-');
   return out;
 }
 
@@ -101,7 +97,7 @@ void drop_forbidden_trailers(Headers& trailers) {
   trailers.remove_if([](const Field& field) { return !allowed_trailers.has(field.name); });
 }
 
-bool folds(std::string_view name) { return !std::all_of(name.begin(), name.end(), plain); }
+bool folds(std::string_view name) { return !chars::all(name, chars::plain); }
 
 void drop_folding_names(Headers& fields) {
   fields.remove_if([](const Field& field) { return folds(field.name); });

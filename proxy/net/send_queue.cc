@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 namespace portico::net {
@@ -27,6 +28,15 @@ constexpr std::size_t most_vectors = 64;
 constexpr std::size_t first_capacity = 4;
 // The kernel's own bound of one call (MAX_RW_COUNT), rounded down.
 constexpr std::uint64_t longest_call = 1u << 30;
+
+// For one vector the plain call: it is the cheaper one.
+ssize_t send_vectors(int fd, std::span<iovec> vectors, int flags) {
+  if (vectors.size() == 1) return ::send(fd, vectors[0].iov_base, vectors[0].iov_len, flags);
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = vectors.size();
+  return ::sendmsg(fd, &message, flags);
+}
 
 Fault fault_of(int os) {
   return os == ECONNRESET || os == EPIPE ? Fault::endpoint_reset : Fault::endpoint_closed;
@@ -101,11 +111,8 @@ SendQueue::Step SendQueue::send_slices(int fd) {
     vectors[count++] = {slice->mutable_data(), slice->size()};
     total += slice->size();
   }
-  msghdr message{};
-  message.msg_iov = vectors.data();
-  message.msg_iovlen = count;
-  const int more = at < pieces_.size() ? MSG_MORE : 0;
-  const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | more);
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (at < pieces_.size() ? MSG_MORE : 0);
+  const ssize_t sent = send_vectors(fd, {vectors.data(), count}, flags);
   if (sent < 0) return Step::after_error(errno);
   const auto taken = static_cast<std::size_t>(sent);
   return {taken < total ? Step::Next::blocked : Step::Next::again, taken, {}};

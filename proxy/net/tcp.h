@@ -13,6 +13,7 @@
 
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
+#include "proxy/core/recycled.h"
 #include "proxy/core/watch.h"
 #include "proxy/net/send_queue.h"
 #include "proxy/net/transport.h"
@@ -23,7 +24,9 @@ namespace portico::net {
 /// already; or we, as to an endpoint, and then the first read waits for an event.
 enum class FirstWord : bool { peers, ours };
 
-class SocketTransport final : public Transport, private core::ReadyListener {
+class SocketTransport final : public Transport,
+                              public core::Recycled<SocketTransport>,
+                              private core::ReadyListener {
  public:
   /// fd  a connected, non-blocking stream socket
   SocketTransport(core::Loop& loop, core::Fd fd, FirstWord first = FirstWord::peers);

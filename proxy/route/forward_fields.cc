@@ -1,27 +1,19 @@
 #include "proxy/route/forward_fields.h"
 
-#include <algorithm>
-#include <array>
-
 #include "proxy/http/hop.h"
+#include "proxy/http/name_set.h"
 
 namespace portico::route {
 namespace {
 
-constexpr std::array<std::string_view, 5> commands = {"x-accel-redirect", "x-lighttpd-send-file",
-                                                      "x-lighttpd-sendfile", "x-reproxy-url",
-                                                      "x-sendfile"};
-
-bool command(std::string_view name) {
-  return name.starts_with("x-") &&
-         std::find(commands.begin(), commands.end(), name) != commands.end();
-}
+constexpr auto commands = http::name_set("x-accel-redirect", "x-lighttpd-send-file",
+                                         "x-lighttpd-sendfile", "x-reproxy-url", "x-sendfile");
 
 }  // namespace
 
 void prepare_response(http::ResponseHead& head) {
   http::drop_response_hop_fields(head.fields);
-  head.fields.remove_if([](const http::Field& field) { return command(field.name); });
+  head.fields.remove_if([](const http::Field& field) { return commands.has(field.name); });
 }
 
 }  // namespace portico::route

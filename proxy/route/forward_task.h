@@ -12,6 +12,7 @@
 #include "proxy/client/dialer.h"
 #include "proxy/client/stream.h"
 #include "proxy/core/admission.h"
+#include "proxy/core/recycled.h"
 #include "proxy/core/timer.h"
 #include "proxy/route/live_pool.h"
 #include "proxy/route/pools.h"
@@ -27,7 +28,9 @@ struct ForwardTo {
   Pools& pools;
 };
 
-class ForwardTask final : public serve::Task, public core::Active {
+class ForwardTask final : public serve::Task,
+                          public core::Active,
+                          public core::Recycled<ForwardTask> {
  public:
   ForwardTask(serve::Exchange& exchange, const ForwardTo& to);
 

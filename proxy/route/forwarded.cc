@@ -160,8 +160,8 @@ Origin Forwarded::origin(const serve::Exchange& exchange) const {
 }
 
 bool untold(std::string_view name, bool by_trusted_proxy) {
-  if (name.find('_') != std::string_view::npos) return true;
   if (http::folds(name)) {
+    if (name.find('_') != std::string_view::npos) return true;
     const std::string twin = folded(name);
     return ours.has(twin) || for_proxies_only(twin);
   }
@@ -174,16 +174,16 @@ void tell_origin(http::Headers& fields, const Origin& origin, std::string_view r
   if (!origin.chain.empty()) {
     const core::Slice chain = core::Slice::copy(origin.chain);
     fields.keep(chain);
-    fields.add("x-forwarded-for", chain.view());
-    fields.add("x-real-ip", chain.view().substr(0, chain.view().find(',')));
+    fields.add_fit("x-forwarded-for", chain.view());
+    fields.add_fit("x-real-ip", chain.view().substr(0, chain.view().find(',')));
   }
-  fields.add("x-forwarded-proto", origin.secure ? "https" : "http");
+  fields.add_fit("x-forwarded-proto", origin.secure ? "https" : "http");
   if (!origin.host.empty()) {
     fields.add_copy("x-forwarded-host", origin.host);
   } else if (const std::string_view* host = fields.find("host")) {
-    fields.add("x-forwarded-host", *host);
+    fields.add_fit("x-forwarded-host", *host);
   }
-  fields.add("x-request-id", request_id);
+  fields.add_fit("x-request-id", request_id);
 }
 
 }  // namespace portico::route

@@ -12,16 +12,22 @@ namespace {
 
 constexpr std::size_t longest_id = 128;
 
+constexpr std::array<std::array<char, 2>, 256> make_hex_pairs() {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::array<std::array<char, 2>, 256> pairs{};
+  for (std::size_t byte = 0; byte < pairs.size(); ++byte)
+    pairs[byte] = {digits[byte >> 4], digits[byte & 15]};
+  return pairs;
+}
+constexpr auto hex_pairs = make_hex_pairs();
+
 // Random bytes of one thread; the kernel is asked once for 256 IDs.
 class Supply {
  public:
+  /// Overwrites the last 2 * bytes characters.
   void hex(std::string& out, std::size_t bytes) {
-    static constexpr char digits[] = "0123456789abcdef";
-    for (std::size_t i = 0; i < bytes; ++i) {
-      const unsigned char byte = next();
-      out.push_back(digits[byte >> 4]);
-      out.push_back(digits[byte & 15]);
-    }
+    char* at = out.data() + out.size() - 2 * bytes;
+    for (std::size_t i = 0; i < bytes; ++i) at = std::copy_n(hex_pairs[next()].data(), 2, at);
   }
 
  private:
@@ -51,8 +57,7 @@ Supply& supply() {
 }
 
 std::string random_hex(std::size_t bytes) {
-  std::string text;
-  text.reserve(2 * bytes);
+  std::string text(2 * bytes, '0');
   supply().hex(text, bytes);
   return text;
 }

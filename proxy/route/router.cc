@@ -6,7 +6,6 @@
 #include "proxy/http/hop.h"
 #include "proxy/http/target.h"
 #include "proxy/route/request_id.h"
-#include "proxy/route/via.h"
 
 namespace portico::route {
 namespace {
@@ -68,7 +67,7 @@ Router::Router(Hosts hosts, std::vector<std::unique_ptr<const Site>> sites, Forw
     : hosts_(std::move(hosts)),
       sites_(std::move(sites)),
       forwarded_(std::move(forwarded)),
-      instance_(std::move(instance)) {}
+      via_(std::move(instance)) {}
 
 std::unique_ptr<serve::Task> Router::start(serve::Exchange& exchange) const {
   const Origin origin = forwarded_.origin(exchange);
@@ -92,7 +91,7 @@ core::Result<const Site*> Router::enter_site(serve::Exchange& exchange) const {
   if (site == nullptr || other_scheme(exchange)) return refusal(core::Fault::unknown_host);
   exchange.trace().site = site->name();
   exchange.report_to(site->journal());
-  if (came_through(head.fields, instance_)) return refusal(core::Fault::loop_detected);
+  if (via_.circle(head.fields)) return refusal(core::Fault::loop_detected);
   if (!site->serves(head.method)) return refusal(core::Fault::method_refused);
   return site;
 }
@@ -123,7 +122,7 @@ void Router::pass_on(serve::Exchange& exchange, const Route& route, const Origin
   }
   settle_host(head, origin.secure);
   tell_origin(head.fields, origin, exchange.trace().request_id);
-  if (route.over_http()) add_via(head, instance_);
+  if (route.over_http()) via_.add(head);
 }
 
 }  // namespace portico::route

@@ -14,6 +14,7 @@
 #include "proxy/route/forwarded.h"
 #include "proxy/route/hosts.h"
 #include "proxy/route/site.h"
+#include "proxy/route/via.h"
 #include "proxy/serve/exchange.h"
 #include "proxy/serve/handler.h"
 
@@ -37,7 +38,7 @@ class Router final : public serve::Handler {
   Hosts hosts_;
   std::vector<std::unique_ptr<const Site>> sites_;
   Forwarded forwarded_;
-  std::string instance_;
+  Via via_;
 };
 
 }  // namespace portico::route

@@ -1,6 +1,6 @@
 #include "proxy/route/via.h"
 
-#include <string>
+#include <utility>
 
 #include "proxy/http/field_list.h"
 
@@ -15,33 +15,36 @@ bool names(std::string_view item, std::string_view instance) {
   return core::equal_ignoring_case(rest.substr(0, rest.find_first_of(" \t")), instance);
 }
 
-std::string_view short_version(http::Version version) {
-  switch (version) {
-    case http::Version::http10:
-      return "1.0 ";
-    case http::Version::http11:
-      return "1.1 ";
-    case http::Version::http2:
-      return "2.0 ";
-  }
-  return "";
-}
-
 }  // namespace
 
-bool came_through(const http::Headers& fields, std::string_view instance) {
+Via::Via(std::string instance)
+    : instance_(std::move(instance)),
+      http10_("1.0 " + instance_),
+      http11_("1.1 " + instance_),
+      http2_("2.0 " + instance_) {}
+
+bool Via::circle(const http::Headers& fields) const {
   bool found = false;
   for (const http::Field& field : fields) {
     if (field.name != "via") continue;
     http::for_each_item(field.value,
-                        [&](std::string_view item) { found |= names(item, instance); });
+                        [&](std::string_view item) { found |= names(item, instance_); });
   }
   return found;
 }
 
-void add_via(http::RequestHead& head, std::string_view instance) {
-  std::string value(short_version(head.version));
-  head.fields.add_copy("via", value.append(instance));
+std::string_view Via::value(http::Version version) const {
+  switch (version) {
+    case http::Version::http10:
+      return http10_;
+    case http::Version::http11:
+      return http11_;
+    case http::Version::http2:
+      return http2_;
+  }
+  return {};
 }
+
+void Via::add(http::RequestHead& head) const { head.fields.add_fit("via", value(head.version)); }
 
 }  // namespace portico::route

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "proxy/core/recycled.h"
 #include "proxy/http/head.h"
 #include "proxy/serve/client_input.h"
 #include "proxy/serve/exchange.h"
@@ -20,7 +21,7 @@
 
 namespace portico::serve {
 
-class H1Exchange final : public Exchange {
+class H1Exchange final : public Exchange, public core::Recycled<H1Exchange> {
  public:
   /// root  is held until the exchange ends
   H1Exchange(Session& session, net::Transport& transport, ClientInput& input,

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "proxy/core/recycled.h"
 #include "proxy/core/timer.h"
 #include "proxy/http/h1_read.h"
 #include "proxy/net/transport.h"
@@ -23,7 +24,7 @@ namespace portico::serve {
 
 class Server;
 
-class H1Session final : public Session {
+class H1Session final : public Session, public core::Recycled<H1Session> {
  public:
   enum class State : std::uint8_t {
     idle,           ///< no byte of a request is here; from the start, and after each exchange

@@ -116,8 +116,8 @@ void H1Session::dress(http::ResponseHead& head) {
     dated |= core::equal_ignoring_case(field.name, "date");
     return !id.empty() && core::equal_ignoring_case(field.name, "x-request-id");
   });
-  if (!dated) head.fields.add("Date", server_.date());
-  if (!id.empty()) head.fields.add("X-Request-ID", id);
+  if (!dated) head.fields.add_fit("Date", server_.date());
+  if (!id.empty()) head.fields.add_fit("X-Request-ID", id);
 }
 
 H1Session::Step H1Session::send_body() {

@@ -108,8 +108,8 @@ void Server::adopt(std::unique_ptr<net::Transport> transport, Connection connect
 
 void Server::open(std::unique_ptr<net::Transport> transport, Connection connection,
                   ConnectionCounts::Counting counting) {
-  counters_.accepted.fetch_add(1, std::memory_order_relaxed);
-  counters_.open.fetch_add(1, std::memory_order_relaxed);
+  counters_.accepted.add(1);
+  counters_.open.add(1);
   // Owned by the list until ended().
   Session* session = new H1Session(*this, std::move(transport), std::move(connection), counting);
   sessions_.push_back(*session);
@@ -133,7 +133,7 @@ void Server::close_longest_idle() {
 
 // Short, and without state: whoever hoards connections shall not be able to hoard these.
 void Server::refuse(const core::Fd& fd) {
-  counters_.refused.fetch_add(1, std::memory_order_relaxed);
+  counters_.refused.add(1);
   ::send(fd.get(), refusal.data(), refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(fd.get(), SHUT_WR);
   std::array<char, 4096> unread;  // what lies unread would turn the closing into a reset
@@ -141,7 +141,7 @@ void Server::refuse(const core::Fd& fd) {
 }
 
 void Server::refuse_with_reserve(int listening) {
-  counters_.pauses.fetch_add(1, std::memory_order_relaxed);
+  counters_.pauses.add(1);
   reserve_.reset();
   core::Fd client(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (client) refuse(client);
@@ -152,28 +152,28 @@ void Server::refuse_with_reserve(int listening) {
 void Server::now_idle(Session& session) {
   if (static_cast<core::Link<IdleSession>&>(session).linked()) return;
   idle_.push_back(session);
-  counters_.idle.fetch_add(1, std::memory_order_relaxed);
+  counters_.idle.add(1);
 }
 
 void Server::now_busy(Session& session) {
   core::Link<IdleSession>& place = session;
   if (!place.linked()) return;
   place.unlink();
-  counters_.idle.fetch_sub(1, std::memory_order_relaxed);
+  counters_.idle.add(-1);
 }
 
-void Server::exchange_began() { counters_.exchanges.fetch_add(1, std::memory_order_relaxed); }
+void Server::exchange_began() { counters_.exchanges.add(1); }
 
 void Server::exchange_ended() {
-  counters_.exchanges.fetch_sub(1, std::memory_order_relaxed);
-  counters_.served.fetch_add(1, std::memory_order_relaxed);
+  counters_.exchanges.add(-1);
+  counters_.served.add(1);
 }
 
 void Server::forget(Session& session) {
   now_busy(session);
   static_cast<core::Link<OpenSession>&>(session).unlink();
   counts_->leave(session.connection().client, session.counting());
-  counters_.open.fetch_sub(1, std::memory_order_relaxed);
+  counters_.open.add(-1);
 }
 
 void Server::ended(Session& session) {

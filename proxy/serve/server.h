@@ -26,15 +26,28 @@ namespace portico::serve {
 
 class Listener;
 
-/// What status and metrics tell; read by any thread.
+/// A number that its server's thread changes and any thread reads: no locked instruction.
+class Count {
+ public:
+  void add(std::int64_t more) {
+    value_.store(load() + static_cast<std::uint64_t>(more), std::memory_order_relaxed);
+  }
+  std::uint64_t load() const { return value_.load(std::memory_order_relaxed); }
+  operator std::uint64_t() const { return load(); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// What status and metrics tell.
 struct ServerCounters {
-  std::atomic<std::uint64_t> open{0};       ///< connections now
-  std::atomic<std::uint64_t> idle{0};       ///< of these, between two requests
-  std::atomic<std::uint64_t> exchanges{0};  ///< running now
-  std::atomic<std::uint64_t> accepted{0};   ///< connections since the start
-  std::atomic<std::uint64_t> served{0};     ///< exchanges that have ended
-  std::atomic<std::uint64_t> refused{0};    ///< connections answered 503 because of a cap
-  std::atomic<std::uint64_t> pauses{0};     ///< times that descriptors had run out
+  Count open;       ///< connections now
+  Count idle;       ///< of these, between two requests
+  Count exchanges;  ///< running now
+  Count accepted;   ///< connections since the start
+  Count served;     ///< exchanges that have ended
+  Count refused;    ///< connections answered 503 because of a cap
+  Count pauses;     ///< times that descriptors had run out
 };
 
 class Server final : public core::Active {

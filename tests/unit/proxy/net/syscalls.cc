@@ -20,6 +20,11 @@ ssize_t recv(int fd, void* bytes, size_t size, int flags) {
   return ::recvfrom(fd, bytes, size, flags, nullptr, nullptr);
 }
 
+ssize_t send(int fd, const void* bytes, size_t size, int flags) {
+  ++syscalls.send;
+  return ::sendto(fd, bytes, size, flags, nullptr, 0);
+}
+
 ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   ++syscalls.sendmsg;
   return ::syscall(SYS_sendmsg, fd, message, flags);

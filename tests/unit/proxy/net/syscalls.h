@@ -6,6 +6,7 @@ namespace portico::tests {
 
 struct Syscalls {
   int recv = 0;
+  int send = 0;
   int sendmsg = 0;
   int sendfile = 0;
   int splice = 0;
