@@ -149,7 +149,7 @@ void read_server(Reader& reader, const Mapping& top, Config& config) {
   if (const Node* node = top.find("trusted_proxies")) {
     read_networks(reader, *node, config.trusted_proxies);
   }
-  reader.read_unsigned(top.find("front_threads"), 0, 256, config.front_threads);
+  reader.read_unsigned(top.find("front_threads"), 0, 128, config.front_threads);
   reader.read_path(top.find("state_directory"), config.state_directory);
   reader.read_path(top.find("run_directory"), config.run_directory);
   read_top_mappings(reader, top, config);

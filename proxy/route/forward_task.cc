@@ -13,6 +13,10 @@ namespace {
 using core::Error;
 using core::Fault;
 
+// A client that has ended its side may only be slow to read, or may have left. Where its request
+// still waits after this, it is taken to have left.
+constexpr core::Duration half_closed_wait = std::chrono::seconds(1);
+
 bool closed(Fault fault) {
   return fault == Fault::endpoint_closed || fault == Fault::endpoint_reset;
 }
@@ -58,8 +62,11 @@ void ForwardTask::advance() {
   while (step()) continue;
 }
 
+bool ForwardTask::waits() const { return state_ == State::queued || state_ == State::holding; }
+
 // True: moved on, there may be more to do. False: this object may be told to go, do not touch it.
 bool ForwardTask::step() {
+  if (waits() && now() >= give_up_at_) return fail({Fault::client_gone, 0, "waiting in the queue"});
   switch (state_) {
     case State::queued:
       return queue();
@@ -223,8 +230,9 @@ bool ForwardTask::fail(const Error& error) {
 }
 
 void ForwardTask::client_finished() {
-  if (state_ == State::queued || state_ == State::holding)
-    fail({Fault::client_gone, 0, "waiting in the queue"});
+  if (!waits() || give_up_at_ != core::Time::max()) return;
+  give_up_at_ = now() + half_closed_wait;
+  if (!timer_.is_set() || timer_.deadline() > give_up_at_) timer_.set(give_up_at_);
 }
 
 }  // namespace portico::route

@@ -53,6 +53,8 @@ class ForwardTask final : public serve::Task,
   bool step();
 
   // queued, holding, connecting (forward_task_queue.cc)
+  bool waits() const;
+  void wait_until(core::Time when);
   bool queue();
   bool enter_queue();
   bool choose();
@@ -98,6 +100,7 @@ class ForwardTask final : public serve::Task,
   core::Error last_error_;            // of the latest attempt
   core::Time hold_until_ = core::Time::max();
   core::Time connect_until_{};
+  core::Time give_up_at_ = core::Time::max();  // the client has ended its side
 
   balancer::Candidates candidates_;
   core::Timer timer_;

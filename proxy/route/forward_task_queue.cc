@@ -21,6 +21,8 @@ bool ForwardTask::failed_to_connect(const Error& error) {
          error.fault == Fault::connect_timeout;
 }
 
+void ForwardTask::wait_until(core::Time when) { timer_.set(std::min(when, give_up_at_)); }
+
 bool ForwardTask::queue() {
   if (to_.pool->capped() && !ticket_.admitted()) return enter_queue();
   return choose();
@@ -32,7 +34,7 @@ bool ForwardTask::enter_queue() {
                         : false;
   if (to_.pool->recount(now()) == 0) return hold();
   if (!ticket_.enter(to_.pool->admission())) return fail({Fault::queue_full, 0, "queueing"});
-  timer_.set_after(to_.timeouts.queue);
+  wait_until(now() + to_.timeouts.queue);
   return true;
 }
 
@@ -59,14 +61,14 @@ bool ForwardTask::hold() {
   state_ = State::holding;
   ticket_.leave();
   if (to_.pool->recount(now()) == 0) return wait_for_return();
-  timer_.set(std::min(hold_until_, now() + round_pause));
+  wait_until(std::min(hold_until_, now() + round_pause));
   return false;
 }
 
 // The ticket is admitted when an endpoint is usable again, at once if that has just happened.
 bool ForwardTask::wait_for_return() {
   if (!ticket_.enter(to_.pool->admission())) return fail({Fault::queue_full, 0, "queueing"});
-  timer_.set(std::min(hold_until_, to_.pool->balancer().next_return(now())));
+  wait_until(std::min(hold_until_, to_.pool->balancer().next_return(now())));
   return ticket_.admitted();
 }
 

@@ -126,14 +126,30 @@ TEST_CASE("hold: more than may wait are refused at once") {
   CHECK(bench.fault() == Fault::queue_full);
 }
 
-TEST_CASE("hold: a client that ends its side while it waits is given up") {
+TEST_CASE("hold: a client that ends its side while it waits is given up after a second") {
   ForwardBench bench;
   probe(bench, Probed::ill);
   MemoryPeer& client = bench.client(ForwardBench::get);
   client.peer_ends();
   bench.loop().turn();
+  bench.loop().pass(milliseconds(999));
+  CHECK(bench.pool->admission().waiting() == 1);
+  bench.loop().pass(milliseconds(1));
   CHECK(bench.fault() == Fault::client_gone);
   CHECK(bench.pool->admission().waiting() == 0);
+}
+
+TEST_CASE("hold: a client that has ended its side is answered when its turn comes soon") {
+  ForwardBench bench;
+  probe(bench, Probed::ill);
+  MemoryPeer& client = bench.client(ForwardBench::get);
+  client.peer_ends();
+  bench.loop().turn();
+  bench.loop().pass(milliseconds(500));
+  probe(bench, Probed::well);
+  bench.loop().pass(seconds(2));
+  bench.answer(ForwardBench::fine);
+  CHECK(status_of(client.take_sent()) == "200");
 }
 
 TEST_CASE("queue: more than the cap wait, and go on in their order") {

@@ -117,7 +117,7 @@ TEST_CASE("problems: wrong types") {
        {"1:11: a single value stands here; write keys and values: header, idle, connect, "
         "response, queue, start, body, send or shutdown"}},
       {"timeouts: {idle: [5s]}\n", {"1:18: a list stands here; write a duration such as \"10s\""}},
-      {"front_threads: two\n", {"1:16: \"two\" does not fit; write a whole number from 0 to 256"}},
+      {"front_threads: two\n", {"1:16: \"two\" does not fit; write a whole number from 0 to 128"}},
       {"log: {access: {}}\n", {"1:15: a mapping stands here; write a path"}},
       {"user:\n", {"1:1: nothing stands here; write a user's name such as \"portico\""}},
       {"user: \"\"\n", {"1:7: an empty text; write a user's name such as \"portico\""}},
