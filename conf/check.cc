@@ -120,15 +120,27 @@ void check_listener(const Listener& listener, Findings& findings) {
                                    std::strerror(errno) + "); make it, or write another path");
 }
 
+/// Whether somebody listens is for the health checks to find out; here, whether there is a socket.
+void check_endpoint(const Endpoint& endpoint, const Identity& user, Findings& findings) {
+  if (!endpoint.address.is_unix()) return;
+  const std::string& path = endpoint.address.path;
+  if (!exists(path)) {
+    findings.add(endpoint.where, "there is no socket " + quoted(path) +
+                                     " yet; start what listens there, or write another address");
+  } else if (!may(user, path, Right::write)) {
+    findings.add(endpoint.where, "the user " + quoted(user.name) + " may not connect to " +
+                                     quoted(path) + "; mend its rights");
+  }
+}
+
 }  // namespace
 
 std::vector<Problem> check_machine(const Config& config) {
   Findings findings;
-  const Identity user = front_identity(config);
+  const Identity user = front_identity(config);  // one that is not known counts as root below
   if (!user.is_known) {
     findings.add(config.user_where, "there is no user " + quoted(config.user) +
                                         "; make it with useradd(8), or write another");
-    return findings.take();
   }
   if (config.sites.empty()) {
     findings.add(config.where,
@@ -139,6 +151,8 @@ std::vector<Problem> check_machine(const Config& config) {
   check_spool(config, user, findings);
   check_log(config.log, config.log.where, findings);
   for (const Site& site : config.sites) check_log(site.log, site.log.where, findings);
+  for (const Pool& pool : config.pools)
+    for (const Endpoint& endpoint : pool.endpoints) check_endpoint(endpoint, user, findings);
   for (const Application& application : config.applications) {
     check_directory(application, user, findings);
     check_file(application, user, findings);

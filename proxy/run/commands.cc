@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -15,8 +16,13 @@
 namespace portico::run {
 namespace {
 
+// More than anybody mends before asking again.
+constexpr std::size_t most_told = 200;
+
 void print(const std::vector<conf::Problem>& problems) {
-  for (const conf::Problem& problem : problems) std::cerr << conf::text(problem) << '\n';
+  const std::size_t told = std::min(problems.size(), most_told);
+  for (std::size_t i = 0; i < told; ++i) std::cerr << conf::text(problems[i]) << '\n';
+  if (told < problems.size()) std::cerr << "... and " << problems.size() - told << " more\n";
 }
 
 std::string counted(std::size_t count, const std::string& noun) {

@@ -157,7 +157,24 @@ TEST_CASE("rights: owner, group and others as the kernel picks them, on the whol
 
 TEST_CASE("rights: a front user that does not exist is told, when started as root") {
   if (geteuid() != 0) return;
-  const auto problems = lines(check_machine(load_text("user: no-such-user-here\n").config));
-  REQUIRE(problems.size() == 1);
+  const auto problems =
+      lines(check_machine(load_text("user: no-such-user-here\nlog: {access: /nowhere/log}\n"
+                                    "sites: {a.example: {to: \"127.0.0.1:1\"}}\n")
+                              .config));
+  REQUIRE(problems.size() == 2);  // and hides nothing else
   CHECK(problems[0].starts_with("main.yaml:1:7: warning: there is no user \"no-such-user-here\""));
+}
+
+TEST_CASE("machine: an endpoint's socket that is not there is told, an address is not asked") {
+  Scratch scratch;
+  scratch.write("there", "");
+  scratch.mode("", 0755);
+  scratch.mode("there", 0666);
+  const auto text = [](const std::string& path) {
+    return "sites: {a.example: {to: [\"unix:" + path + "\", \"127.0.0.1:1\"]}}\n";
+  };
+  CHECK(lines(check_machine(load_text(text(scratch.path("there"))).config)).empty());
+  const auto problems = lines(check_machine(load_text(text(scratch.path("gone"))).config));
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].find("there is no socket") != std::string::npos);
 }
