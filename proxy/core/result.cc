@@ -122,9 +122,13 @@ std::string_view os_text(int os) {
 
 const FaultInfo& fault_info(Fault fault) { return table[static_cast<std::size_t>(fault)]; }
 
+// "internal" says nothing more where the system tells what went wrong, and with what.
 std::string describe(const Error& error) {
   std::string text(fault_info(error.fault).name);
-  if (!error.doing.empty()) text.append(" while ").append(error.doing);
+  if (error.fault == internal && error.os != 0 && !error.doing.empty())
+    text = error.doing;
+  else if (!error.doing.empty())
+    text.append(" while ").append(error.doing);
   if (error.os != 0) text.append(": ").append(os_text(error.os));
   return text;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <vector>
 
 #include "proxy/core/result.h"
@@ -59,6 +60,8 @@ TEST_CASE("fault: an error is told with what was being done, and why") {
         "endpoint_reset while reading the response head: Connection reset by peer");
   CHECK(describe({Fault::internal, 0, ""}) == "internal");
   CHECK(describe({Fault::internal, 123456, ""}) == "internal: unknown system error");
+  CHECK(describe({Fault::internal, 0, "forking"}) == "internal while forking");
+  CHECK(describe({Fault::internal, ENOENT, "forking"}) == "forking: No such file or directory");
 }
 
 TEST_CASE("result: a value, or the error in its place") {
