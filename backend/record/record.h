@@ -20,7 +20,7 @@ namespace portico::record {
 /// descriptor.
 inline constexpr std::size_t max_record_bytes = std::size_t{80} * 1024;
 /// A body up to this size is best sent inline; the head has the rest of the record's room.
-inline constexpr std::size_t max_inline_body_bytes = std::size_t{32} * 1024;
+inline constexpr std::size_t max_inline_body_bytes = std::size_t{64} * 1024;
 inline constexpr std::size_t max_record_fields = 1000;
 
 /// Where the request's body is.

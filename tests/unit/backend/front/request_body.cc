@@ -25,6 +25,7 @@ struct Bench {
     options.directory = folder.file("");
     options.memory = memory;
     options.quota = quota;
+    options.threshold = 128 * kib;
     spool.emplace(options);
     body.emplace(*spool);
   }
@@ -51,9 +52,10 @@ core::Piece piece_of(int kind, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("request body: 32 KiB travel in the record, 64 KiB in memory, more on the disk") {
+TEST_CASE(
+    "request body: 64 KiB travel in the record, up to the threshold in memory, more on the disk") {
   const std::size_t size =
-      GENERATE(0ul, 1ul, 32 * kib - 1, 32 * kib, 32 * kib + 1, 64 * kib, 64 * kib + 1, 300 * kib);
+      GENERATE(0ul, 1ul, 64 * kib - 1, 64 * kib, 64 * kib + 1, 128 * kib, 128 * kib + 1, 300 * kib);
   const std::size_t step = GENERATE(1000ul, 16 * kib, 60 * kib);
   Bench bench;
   const std::string text = pattern(size);
@@ -67,7 +69,7 @@ TEST_CASE("request body: 32 KiB travel in the record, 64 KiB in memory, more on 
   CHECK(bench.content() == text);
   CHECK(bench.body->in_memory() == (size <= record::max_inline_body_bytes));
   if (!bench.body->in_memory())
-    CHECK(bench.body->file().place() == (size <= 64 * kib ? Place::memory : Place::disk));
+    CHECK(bench.body->file().place() == (size <= 128 * kib ? Place::memory : Place::disk));
   bench.body.reset();
   CHECK(bench.spool->memory_bytes() == 0);
   CHECK(bench.spool->file_bytes() == 0);
@@ -131,10 +133,10 @@ TEST_CASE("request body: where memory is used up a small one goes to the disk") 
 }
 
 TEST_CASE("request body: a memfd that memory cannot hold moves on to the disk") {
-  Bench bench(50 * kib);
-  const std::string text = pattern(60 * kib);
-  bench.source.add(slice_of(std::string_view(text).substr(0, 40 * kib)));
-  bench.source.add(slice_of(std::string_view(text).substr(40 * kib)));
+  Bench bench(80 * kib);
+  const std::string text = pattern(90 * kib);
+  bench.source.add(slice_of(std::string_view(text).substr(0, 70 * kib)));
+  bench.source.add(slice_of(std::string_view(text).substr(70 * kib)));
   bench.source.finish(Flow::end);
   CHECK(bench.collect() == Flow::end);
   CHECK(bench.content() == text);
@@ -170,7 +172,7 @@ TEST_CASE("request body: out of the record's way it is the same body behind a de
   CHECK(bench.content() == "body");
 }
 
-TEST_CASE("request body: a threshold below 32 KiB rules") {
+TEST_CASE("request body: a threshold below 64 KiB rules") {
   Bench bench;
   conf::Spool options = bench.spool->options();
   options.threshold = 10;
