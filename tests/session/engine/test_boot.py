@@ -101,7 +101,7 @@ def test_the_workers_state(make_site, tmp_path, python):
     assert state['argv'] == ['portico']
     assert state['gc'] is True and state['frozen'] > 1000
     assert state['mask'] == [] and state['int'] and state['chld']
-    bare = subprocess.run([python, '-c', 'import sys, importlib.machinery, gc, atexit, signal, traceback; print(*sys.modules)'],
+    bare = subprocess.run([python, '-c', 'import sys, importlib.machinery, gc, atexit, signal, traceback, faulthandler; print(*sys.modules)'],
                           check=True, capture_output=True, text=True).stdout.split()
     extra = set(state['modules']) - set(bare) - {'_portico', 'state'}
     assert not extra, extra
