@@ -317,20 +317,9 @@ void ApplicationService::fork_worker() {
   zygote_->fork(number, *ends);
 }
 
-// A message has room for so many streams: a worker with more is told in several.
 void ApplicationService::announce(const Worker& worker, const WorkerEnds& ends) {
-  std::vector<int> fds;
-  for (const core::Fd& fd : ends.front) fds.push_back(fd.get());
-  const std::size_t row = front_threads_;
-  const std::size_t rows_at_once = std::max<std::size_t>(1, record::max_control_descriptors / row);
-  for (std::size_t first = 0; first < application_.threads; first += rows_at_once) {
-    const std::size_t rows = std::min<std::size_t>(rows_at_once, application_.threads - first);
-    tell(message("worker")
-             .set("worker", std::uint64_t{worker.number})
-             .set("threads", std::uint64_t{application_.threads})
-             .set("first", std::uint64_t{first}),
-         std::span(fds).subspan(first * row, rows * row));
-  }
+  for (const Announcement& part : announcements(worker.number, application_.threads, ends))
+    tell(part.message, part.fds);
 }
 
 bool ApplicationService::child_ended(pid_t pid, int wait_status) {

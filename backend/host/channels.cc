@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "proxy/net/channel.h"
@@ -125,6 +127,23 @@ Result<WorkerEnds> make_worker_ends(unsigned threads, unsigned front_threads) {
   ends.our_control = std::move(control->first);
   ends.worker_control = std::move(control->second);
   return ends;
+}
+
+std::vector<Announcement> announcements(std::uint16_t worker, unsigned threads,
+                                        const WorkerEnds& ends) {
+  std::vector<int> fds;
+  for (const Fd& fd : ends.front) fds.push_back(fd.get());
+  const std::size_t row = fds.size() / threads;
+  const std::size_t rows_at_once = std::max<std::size_t>(1, record::max_control_descriptors / row);
+  std::vector<Announcement> parts;
+  for (std::size_t first = 0; first < threads; first += rows_at_once) {
+    const std::size_t rows = std::min<std::size_t>(rows_at_once, threads - first);
+    const auto part = std::span(fds).subspan(first * row, rows * row);
+    parts.push_back({record::ControlMessage{"worker", {}}, {part.begin(), part.end()}});
+    parts.back().message.set("worker", std::uint64_t{worker});
+    parts.back().message.set("threads", std::uint64_t{threads}).set("first", std::uint64_t{first});
+  }
+  return parts;
 }
 
 Result<Fd> sealed_copy(const char* name, std::string_view bytes) {

@@ -9,6 +9,7 @@
 
 #include "backend/host/hangs.h"
 #include "backend/record/cells.h"
+#include "backend/record/control.h"
 #include "proxy/core/fd.h"
 #include "proxy/core/result.h"
 
@@ -49,6 +50,16 @@ struct WorkerEnds {
   core::Fd worker_control;
 };
 core::Result<WorkerEnds> make_worker_ends(unsigned threads, unsigned front_threads);
+
+/// A message to the front with (borrowed) descriptors.
+struct Announcement {
+  record::ControlMessage message;
+  std::vector<int> fds;
+};
+/// What the front is told of a worker: a message has room for so many streams, so that one with
+/// more is told in several.
+std::vector<Announcement> announcements(std::uint16_t worker, unsigned threads,
+                                        const WorkerEnds& ends);
 
 /// A sealed memfd with these bytes.
 core::Result<core::Fd> sealed_copy(const char* name, std::string_view bytes);

@@ -10,6 +10,7 @@
 
 #include "backend/host/engine_blob.h"
 #include "conf/check.h"
+#include "proxy/process/environment.h"
 
 namespace portico::backend {
 namespace {
@@ -22,23 +23,6 @@ using record::ControlMessage;
 constexpr int control_number = 3;
 constexpr int engine_number = 4;
 
-// What a service manager says to its service is not for the applications. Of two values the first
-// counts: what the operator wrote.
-std::vector<std::string> environment_of(const conf::Application& application,
-                                        const HostOptions& options) {
-  std::vector<std::string> hidden = {"NOTIFY_SOCKET",  "LISTEN_FDS",    "LISTEN_PID",
-                                     "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"};
-  std::vector<std::pair<std::string, std::string>> added = application.environment;
-  if (options.identity) {
-    const process::Identity& user = *options.identity;
-    added.insert(added.end(), {{"HOME", user.home}, {"USER", user.name}, {"LOGNAME", user.name}});
-  }
-  for (const auto& [name, value] : added) hidden.push_back(name);
-  std::vector<std::string> environment = process::environment_without(hidden);
-  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
-  return environment;
-}
-
 process::Command command_for(const conf::Application& application, const HostOptions& options,
                              const Fd& control, const Fd& output) {
   process::Command command;
@@ -46,7 +30,8 @@ process::Command command_for(const conf::Application& application, const HostOpt
   const std::string engine = options.engine ? std::to_string(engine_number) : options.engine_file;
   command.arguments = {command.path, "-c", std::string(boot_source()), engine,
                        std::to_string(control_number)};
-  command.environment = environment_of(application, options);
+  command.environment = process::application_environment(
+      application.environment, options.identity ? &*options.identity : nullptr);
   command.directory = application.directory;
   command.fds = {{output.get(), STDOUT_FILENO},
                  {output.get(), STDERR_FILENO},
@@ -56,6 +41,8 @@ process::Command command_for(const conf::Application& application, const HostOpt
   command.umask = 022;
   return command;
 }
+
+}  // namespace
 
 ControlMessage setup_message(const conf::Application& application, unsigned front_threads,
                              bool multiprocess) {
@@ -69,7 +56,12 @@ ControlMessage setup_message(const conf::Application& application, unsigned fron
   return message;
 }
 
-}  // namespace
+void send_in_parts(net::Channel& channel, const ControlMessage& message, std::span<const int> fds) {
+  constexpr std::size_t most = record::max_control_descriptors;
+  for (; fds.size() > most; fds = fds.subspan(most))
+    channel.send(record::verb::more, fds.first(most));
+  channel.send(record::format_control(message), fds);
+}
 
 Zygote::Zygote(core::Active& owner, Fd control, Fd output, const std::string& tag)
     : control_(owner, std::move(control)),
@@ -95,11 +87,7 @@ Result<std::unique_ptr<Zygote>> Zygote::start(core::Active& owner,
 }
 
 void Zygote::send(const ControlMessage& message, std::vector<int> fds) {
-  constexpr std::size_t most = record::max_control_descriptors;
-  std::size_t at = 0;
-  for (; fds.size() - at > most; at += most)
-    control_.send(record::verb::more, std::span(fds).subspan(at, most));
-  control_.send(record::format_control(message), std::span(fds).subspan(at));
+  send_in_parts(control_, message, fds);
 }
 
 void Zygote::renew(const Channels& channels) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,14 @@ class Zygote {
   std::unique_ptr<process::Output> output_;
   pid_t pid_ = 0;
 };
+
+/// What an interpreter is told first: which application, where, for how many threads of the front.
+record::ControlMessage setup_message(const conf::Application& application, unsigned front_threads,
+                                     bool multiprocess);
+
+/// Sends a control message with (borrowed) descriptors, those that find no room ahead of it.
+void send_in_parts(net::Channel& channel, const record::ControlMessage& message,
+                   std::span<const int> fds);
 
 /// Whether `pid` is now a child of `parent`, as the kernel sees it.
 bool is_child_of(pid_t pid, pid_t parent);
