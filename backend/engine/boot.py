@@ -11,6 +11,9 @@ import sys
 _portico = globals()['_portico']
 
 
+errors = 2  # where complaints go
+
+
 class NotFound(Exception):
     """An application reference that leads nowhere; the message says what was looked for."""
 
@@ -54,13 +57,17 @@ def listen(control):
             return verb, values, descriptors
 
 
+def complain(text):
+    os.write(errors, ('portico: %s\n' % text).encode('utf-8', 'backslashreplace'))
+
+
 # -- the interpreter -----------------------------------------------------------------------------------------------
 
 def enter(directory):
     """Makes the interpreter look as if the application had been started in its directory."""
     if sys.path[:1] == ['']:
         sys.path[0] = directory
-    else:
+    elif sys.path[:1] != [directory]:
         sys.path.insert(0, directory)
     sys.argv = ['portico']
     if hasattr(sys.stdout, 'reconfigure'):
@@ -162,7 +169,7 @@ def serve(values, application, queue, cells, worker, descriptors):
     control, answers = descriptors[0], descriptors[1:]
     threads = int(values['threads'])
     _portico.open_worker(application, environ_constants(values), queue, cells, control, answers, worker,
-                         threads, int(values['front_threads']))
+                         threads, int(values['front_threads']), flag(values, 'embedded', b'0'))
     others = []
     if threads > 1:
         import threading
@@ -199,7 +206,7 @@ def print_exception():
         traceback.print_exc()
         sys.stderr.flush()
     except BaseException:
-        os.write(2, b'portico: an exception could not be printed\n')
+        complain('an exception could not be printed')
 
 
 # -- the zygote ----------------------------------------------------------------------------------------------------
@@ -231,7 +238,7 @@ class Zygote:
     def refuse(self, error):
         if isinstance(error, NotFound):
             reason = str(error)
-            os.write(2, ('portico: %s\n' % reason).encode('utf-8', 'backslashreplace'))
+            complain(reason)
         else:
             print_exception()
             reason = '%s: %s' % (type(error).__name__, error)
@@ -247,8 +254,7 @@ class Zygote:
         if threads > 1:
             threading = sys.modules.get('threading')
             names = [thread.name for thread in threading.enumerate()] if threading else []
-            os.write(2, ('portico: %d threads run after the import and will be missing in workers: %s\n'
-                         % (threads, ', '.join(names))).encode('utf-8', 'backslashreplace'))
+            complain('%d threads run after the import and will be missing in workers: %s' % (threads, ', '.join(names)))
 
     def run(self):
         """Serves the control socket. Returns in the zygote at its end, and never in a worker."""
@@ -319,21 +325,54 @@ def show_stacks_when_asked():
     """From here on, and in forked workers, the reserved signal shows all stacks, whoever holds the GIL."""
     try:
         import faulthandler
-        faulthandler.register(_portico.stack_signal, 2)
+        faulthandler.register(_portico.stack_signal, errors)
     except Exception:  # an interpreter built without: the supervisor sees that the signal is not caught
         pass
+
+
+# -- embedded: the same inside the front's process -----------------------------------------------------------------
+
+def redirect(output):
+    """This process's own streams are the front's: the application has a pipe to its site's log."""
+    global errors
+    errors = output
+    _portico.report_to(output)
+    sys.stdout = sys.__stdout__ = open(output, 'w', 1, 'utf-8', 'backslashreplace', closefd=False)
+    sys.stderr = sys.__stderr__ = open(output, 'w', 1, 'utf-8', 'backslashreplace', closefd=False)
+
+
+def embed(control, values, descriptors):
+    """Imports, as often as told, and serves in the thread that runs this interpreter, until the front drains."""
+    queue, cells, output = descriptors[:3]
+    redirect(output)
+    show_stacks_when_asked()
+    os.umask(0o022)
+    zygote = Zygote(control, values, queue, cells)
+    while not zygote.load():
+        if listen(control)[0] != 'again':
+            return
+        import importlib
+        importlib.invalidate_caches()
+    tell(control, 'imported', pid=os.getpid())
+    try:
+        serve(values, zygote.application, queue, cells, int(values['worker']), [control] + descriptors[3:])
+    except BaseException as error:  # a SystemExit would end the front
+        zygote.refuse(error)
 
 
 def main():
     engine, control = sys.argv[1:3]
     control = int(control)
     os.set_inheritable(control, False)
+    os.set_blocking(control, True)
     _portico.die_with_parent(os.getppid())
     if engine.isdigit():
         os.close(int(engine))
     verb, values, descriptors = listen(control)
     if verb != 'setup':
         return 1
+    if flag(values, 'embedded', b'0'):
+        return embed(control, values, descriptors)
     show_stacks_when_asked()
     zygote = Zygote(control, values, *descriptors[:2])
     if not zygote.load():
@@ -344,4 +383,5 @@ def main():
     return 0
 
 
-sys.exit(main())
+if main():
+    sys.exit(1)

@@ -72,12 +72,14 @@ PyObject* open_worker(PyObject*, PyObject* args) {
   int id = 0;
   int threads = 0;
   int front_threads = 0;
-  if (!PyArg_ParseTuple(args, "OOiiiOiii:open_worker", &setup.application, &setup.constants,
+  int embedded = 0;
+  if (!PyArg_ParseTuple(args, "OOiiiOiii|p:open_worker", &setup.application, &setup.constants,
                         &setup.queue, &cells, &setup.control, &answers, &id, &threads,
-                        &front_threads))
+                        &front_threads, &embedded))
     return nullptr;
   if (!numbers_are_sound(id, threads, front_threads) || !map_cells(cells, setup.cells))
     return nullptr;
+  setup.embedded = embedded != 0;
   setup.id = static_cast<std::uint16_t>(id);
   setup.threads = static_cast<std::uint32_t>(threads);
   setup.front_threads = static_cast<std::uint32_t>(front_threads);
@@ -113,6 +115,7 @@ PyMethodDef functions[] = {
     {"wait", as_method(process_wait), METH_VARARGS, "wait(fd): whether it is readable"},
     {"release_signals", as_method(process_release_signals), METH_NOARGS, "undoes wait()'s mask"},
     {"rehearse", as_method(rehearse), METH_VARARGS, "rehearse(application, constants, record, n)"},
+    {"report_to", as_method(process_report_to), METH_VARARGS, "report_to(fd): in place of 2"},
     {"die_with_parent", as_method(process_die_with_parent), METH_VARARGS, "die_with_parent(pid)"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backend/engine/report.h"
+
 namespace portico::engine {
 namespace {
 
@@ -96,6 +98,13 @@ PyObject* process_release_signals(PyObject*, PyObject*) {
     child_signals = -1;
     pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
   }
+  Py_RETURN_NONE;
+}
+
+PyObject* process_report_to(PyObject*, PyObject* args) {
+  int descriptor = -1;
+  if (!PyArg_ParseTuple(args, "i:report_to", &descriptor)) return nullptr;
+  report_to(descriptor);
   Py_RETURN_NONE;
 }
 

@@ -17,6 +17,8 @@ PyObject* process_send(PyObject* module, PyObject* args);
 PyObject* process_wait(PyObject* module, PyObject* args);
 /// release_signals(): for a forked child, undoes what wait() did.
 PyObject* process_release_signals(PyObject* module, PyObject* args);
+/// report_to(fd): what is reported goes there from now on, not to standard error.
+PyObject* process_report_to(PyObject* module, PyObject* args);
 /// die_with_parent(pid): this process is killed when its parent dies; False: the parent is not
 /// `pid` any more.
 PyObject* process_die_with_parent(PyObject* module, PyObject* args);

@@ -9,6 +9,9 @@
 namespace portico::engine {
 namespace {
 
+/// In the front, standard error is the front's own.
+int error_descriptor = STDERR_FILENO;
+
 /// The request in front of a message: "[id] GET /path: ".
 void append_request(record::Buffer& text, const record::Record* record) {
   if (record == nullptr) return;
@@ -58,9 +61,11 @@ Ref format(const Caught& caught) {
 
 }  // namespace
 
+void report_to(int descriptor) { error_descriptor = descriptor; }
+
 void write_stderr(std::string_view text) {
   while (!text.empty()) {
-    ssize_t part = ::write(2, text.data(), text.size());
+    ssize_t part = ::write(error_descriptor, text.data(), text.size());
     if (part < 0 && errno == EINTR) continue;
     if (part <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(part));

@@ -12,7 +12,10 @@
 
 namespace portico::engine {
 
-/// Writes text to file descriptor 2; what cannot be written is lost.
+/// What is written goes to this descriptor from now on, in place of 2.
+void report_to(int descriptor);
+
+/// Writes text to file descriptor 2, or where report_to() said; what cannot be written is lost.
 void write_stderr(std::string_view text);
 
 /// "[id] METHOD target: message", one line. `record` may be null.

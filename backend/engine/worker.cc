@@ -90,8 +90,8 @@ void WorkerThread::serve() {
   while (!worker.leaving()) {
     if (PyErr_CheckSignals() < 0) {
       report_exception(nullptr, "a signal handler raised");
-      worker.leave("signal");
-      break;
+      worker.give_way("signal");
+      continue;
     }
     switch (queue_.take(record_)) {
       case Queue::Taken::record:
@@ -122,7 +122,7 @@ void WorkerThread::handle() {
   if (anything_gathered() && !worker.flusher().arm()) send_all();
   bool stays = caller_.run(record_, queue_.body(), outbox_of(record_.front_thread));
   if (is_stray_child) ::_exit(0);
-  if (!stays) worker.leave("exit");
+  if (!stays) worker.give_way("exit");
   look_at_control(now);
 }
 

@@ -29,6 +29,7 @@ struct WorkerSetup {
   std::uint16_t id = 0;
   std::uint32_t threads = 1;
   std::uint32_t front_threads = 1;
+  bool embedded = false;       ///< in the front: nothing could take its place
   Outbox* outboxes = nullptr;  ///< index thread × front_threads + front thread
 };
 
@@ -42,6 +43,11 @@ class Worker {
   /// Tells all threads to leave, and once the supervisor that no more will be taken. `reason` is a
   /// word.
   void leave(const char* reason);
+  /// Something went wrong that another process would do without: it leaves to be replaced, unless
+  /// it is embedded.
+  void give_way(const char* reason) {
+    if (!setup_.embedded) leave(reason);
+  }
   bool leaving() const { return leaving_.load(std::memory_order_acquire); }
   /// Looks at the control socket, without waiting.
   void read_control();
