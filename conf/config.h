@@ -181,6 +181,9 @@ struct Application {
   std::string script_name;  ///< the route's path without its last slash; "" for a whole site
   unsigned workers = 2;     ///< processes; two, so that one slow request does not stop the site
   unsigned threads = 1;     ///< Python threads in each
+  /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
+  /// a crash is the front's. One application at most.
+  bool embedded = false;
   std::vector<std::pair<std::string, std::string>> environment;  ///< in order of writing
   std::optional<Health> health;  ///< asked of the application itself; path is set
   Timeouts timeouts;

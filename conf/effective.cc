@@ -166,7 +166,11 @@ void put_application(Page& page, const Application& application) {
   page.line("wsgi", yaml_quote(application.reference));
   page.line("directory", yaml_quote(application.directory));
   if (!application.python.empty()) page.line("python", yaml_quote(application.python));
-  page.line("workers", std::to_string(application.workers));
+  if (application.embedded) {
+    page.line("embedded", truth(true));
+  } else {
+    page.line("workers", std::to_string(application.workers));
+  }
   page.line("threads", std::to_string(application.threads));
   if (!application.environment.empty()) {
     page.open("environment");

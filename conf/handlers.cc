@@ -11,8 +11,11 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 6> application_keys{"directory", "python",      "workers",
-                                                           "threads",   "environment", "health"};
+constexpr std::array<std::string_view, 7> application_keys{
+    "directory", "python", "workers", "threads", "embedded", "environment", "health"};
+
+/// What an embedded application cannot have.
+constexpr std::array<std::string_view, 1> processes_keys{"workers"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
 std::string application_name(const Place& place) {
@@ -80,6 +83,31 @@ void read_workers(Reader& reader, const Node* node, Application& into) {
   }
 }
 
+void refuse_second_embedded(Reader& reader, const Node& node, const Config& config) {
+  for (const Application& other : config.applications) {
+    if (!other.embedded) continue;
+    return reader.refuse(node, "the application " + quoted(other.name) +
+                                   " is embedded already, and the front has one interpreter with "
+                                   "one working directory; leave \"embedded\" out of one of them");
+  }
+}
+
+/// The front's process is there once, is the front's user, and is not replaced.
+void read_embedded(Reader& reader, const Mapping& mapping, const Config& config,
+                   Application& into) {
+  const Node* node = mapping.find("embedded");
+  reader.read_bool(node, into.embedded);
+  if (!into.embedded) return;
+  into.workers = 1;
+  refuse_second_embedded(reader, *node, config);
+  for (const std::string_view key : processes_keys) {
+    if (mapping.find(key) == nullptr) continue;
+    reader.refuse(mapping.key(key), quoted(key) +
+                                        " needs processes of the application's own, and this one "
+                                        "is embedded in the front; take it out, or \"embedded\"");
+  }
+}
+
 Handler read_application(Reader& reader, const Node& owner, const Mapping& mapping,
                          const Place& place, Config& config) {
   Application application;
@@ -96,7 +124,8 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   if (reference) application.reference = *reference;
   read_directory(reader, owner, mapping, application);
   if (const Node* node = mapping.find("python")) read_python(reader, *node, application);
-  read_workers(reader, mapping.find("workers"), application);
+  read_embedded(reader, mapping, config, application);
+  if (!application.embedded) read_workers(reader, mapping.find("workers"), application);
   reader.read_unsigned(mapping.find("threads"), 1, 256, application.threads);
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
   if (const Node* node = mapping.find("health"))

@@ -30,15 +30,16 @@ inline constexpr Section included_section{
 
 inline constexpr Section site_section{
     "in a site",
-    "aliases wsgi to directory python workers threads environment health routes timeouts limits "
-    "log merge_slashes unsafe_encoded_slashes unsafe_unknown_methods",
-    "before_deploy command django embedded environment_file files hold preload processes recycle "
+    "aliases wsgi to directory python workers threads embedded environment health routes timeouts "
+    "limits log merge_slashes unsafe_encoded_slashes unsafe_unknown_methods",
+    "before_deploy command django environment_file files hold preload processes recycle "
     "redirect request respond tls touch user warm",
     ""};
 
 inline constexpr Section route_section{
-    "in a route", "wsgi to directory python workers threads environment health timeouts limits",
-    "before_deploy command django embedded environment_file files hold preload processes recycle "
+    "in a route",
+    "wsgi to directory python workers threads embedded environment health timeouts limits",
+    "before_deploy command django environment_file files hold preload processes recycle "
     "redirect request respond touch user warm",
     ""};
 

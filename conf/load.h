@@ -52,6 +52,7 @@ struct ServeOptions {
   std::string listen = ":8000";
   unsigned workers = 2;
   unsigned threads = 1;
+  bool embedded = false;  ///< inside the front; `workers` means nothing then
 };
 
 /// The options as the text of a file named "command line", to be given to load().

@@ -129,11 +129,19 @@ Sources read_sources(const std::string& path) {
   return sources;
 }
 
+namespace {
+
+std::string where_it_runs(const ServeOptions& options) {
+  return options.embedded ? "embedded: true" : "workers: " + std::to_string(options.workers);
+}
+
+}  // namespace
+
 Sources serve_sources(const ServeOptions& options) {
   const std::string text = "listen: [" + yaml_quote(options.listen) + "]\n" +
                            "sites:\n  default:\n    wsgi: " + yaml_quote(options.reference) +
-                           "\n    directory: " + yaml_quote(options.directory) +
-                           "\n    workers: " + std::to_string(options.workers) +
+                           "\n    directory: " + yaml_quote(options.directory) + "\n    " +
+                           where_it_runs(options) +
                            "\n    threads: " + std::to_string(options.threads) + "\n";
   return {{{"command line", options.directory, text}}, {}};
 }

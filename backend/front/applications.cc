@@ -1,13 +1,14 @@
 #include "backend/front/applications.h"
 
 #include "backend/front/wsgi_handler.h"
+#include "proxy/core/log.h"
 
 namespace portico::backend {
 
 Applications::Applications(const conf::Config& config, unsigned front_threads, Send send)
-    : spool_(config.spool) {
+    : send_(std::move(send)), spool_(config.spool) {
   for (const conf::Application& options : config.applications) {
-    auto tell = [send, name = options.name](std::string_view text) { send(name, text); };
+    auto tell = [this, name = options.name](std::string_view text) { send_(name, text); };
     applications_[options.name] =
         std::make_shared<Application>(options, front_threads, spool_, std::move(tell));
   }
@@ -22,8 +23,29 @@ std::shared_ptr<const serve::Handler> Applications::handler(const conf::Applicat
 
 void Applications::hear(std::string_view application, std::string_view text,
                         std::vector<core::Fd> fds) {
+  if (text.starts_with("embed ")) {
+    const auto message = record::parse_control(text);
+    if (message) embed(application, *message, std::move(fds));
+    return;
+  }
   const auto found = applications_.find(application);
   if (found != applications_.end()) found->second->hear(text, std::move(fds), core::Clock::now());
+}
+
+void Applications::embed(std::string_view application, const record::ControlMessage& message,
+                         std::vector<core::Fd> fds) {
+  const auto text = [&](std::string_view key) {
+    return std::string(message.text(key).value_or(""));
+  };
+  Interpreter::Plan plan{text("python"), text("library"), text("boot"), {}, {}, text("engine")};
+  if (fds.empty()) return;
+  plan.control = std::move(fds[0]);
+  if (fds.size() > 1) plan.engine = std::move(fds[1]);
+  const std::string problem = interpreter_.start(std::move(plan));
+  if (problem.empty()) return;
+  core::log(core::Level::error, std::string(application) + ": " + problem);
+  send_(application,
+        record::format_control(record::ControlMessage{"unembedded", {}}.set("reason", problem)));
 }
 
 void Applications::attach(core::Loop& loop) {

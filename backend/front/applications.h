@@ -14,6 +14,7 @@
 
 #include "backend/front/application.h"
 #include "backend/front/health_probe.h"
+#include "backend/front/interpreter.h"
 #include "backend/front/spool.h"
 #include "conf/config.h"
 #include "proxy/core/fd.h"
@@ -32,7 +33,8 @@ class Applications {
 
   std::shared_ptr<const serve::Handler> handler(const conf::Application& application,
                                                 const conf::Route& route);
-  /// What the supervisor's side says to an application (see application.h). Main thread.
+  /// What the supervisor's side says to an application (see application.h), or `embed`: to run its
+  /// interpreter in this process. Main thread.
   void hear(std::string_view application, std::string_view text, std::vector<core::Fd> fds);
 
   void attach(core::Loop& loop);  ///< in the front thread that owns it
@@ -42,9 +44,14 @@ class Applications {
   std::shared_ptr<const Application> find(std::string_view name) const;
 
  private:
+  void embed(std::string_view application, const record::ControlMessage& message,
+             std::vector<core::Fd> fds);
+
+  Send send_;
   Spool spool_;
   std::map<std::string, std::shared_ptr<Application>, std::less<>> applications_;
   std::vector<std::unique_ptr<HealthProbe>> probes_;  // of front thread 0
+  Interpreter interpreter_;                           // of an embedded application; ends first
 };
 
 }  // namespace portico::backend

@@ -9,18 +9,10 @@ namespace {
 
 using record::ControlMessage;
 
-std::string seconds_text(core::Duration time) {
-  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(time).count() / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
-
 // As the site's log tells it; the stacks follow there.
 std::string describe_hang(const Worker& worker, const ControlMessage& heard) {
-  const auto text = [&](std::string_view key) { return std::string(heard.text(key).value_or("")); };
   return "worker " + std::to_string(worker.number) + " (process " + std::to_string(worker.pid) +
-         ") hangs: " + text("method") + " " + text("target") + " [" + text("id") + "] runs for " +
-         seconds_text(std::chrono::milliseconds(heard.number("waited").value_or(0))) +
-         "; where its threads are:";
+         ") hangs: " + describe_hanging(heard) + "; where its threads are:";
 }
 
 std::string describe_delay(const Worker& worker, const conf::Application& application) {

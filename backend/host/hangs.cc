@@ -61,4 +61,15 @@ core::Time Hangs::next_look(const Case& one, core::Time now) const {
   return step == never || step > now ? step : now + busy_look;
 }
 
+std::string seconds_text(core::Duration time) {
+  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(time).count() / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+std::string describe_hanging(const record::ControlMessage& heard) {
+  const auto text = [&](std::string_view key) { return std::string(heard.text(key).value_or("")); };
+  return text("method") + " " + text("target") + " [" + text("id") + "] runs for " +
+         seconds_text(std::chrono::milliseconds(heard.number("waited").value_or(0)));
+}
+
 }  // namespace portico::backend

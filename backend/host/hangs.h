@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "backend/record/control.h"
 #include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
 
@@ -64,5 +66,10 @@ class Hangs {
   std::map<Id, Case> cases_;
   core::Timer timer_;
 };
+
+/// "GET /page [id] runs for 2.0 s": what a `hanging` message says.
+std::string describe_hanging(const record::ControlMessage& heard);
+/// "2.0 s"
+std::string seconds_text(core::Duration time);
 
 }  // namespace portico::backend

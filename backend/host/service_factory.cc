@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/host/application_service.h"
+#include "backend/host/embedded_service.h"
 #include "backend/host/engine_blob.h"
 #include "proxy/core/log.h"
 #include "proxy/process/identity.h"
@@ -50,6 +51,14 @@ void choose_identity(HostOptions& options, const conf::Config& config) {
   }
 }
 
+std::unique_ptr<process::Service> make_service(core::Active& supervisor,
+                                               const conf::Application& application,
+                                               std::shared_ptr<const HostOptions> options) {
+  if (application.embedded)
+    return std::make_unique<EmbeddedService>(supervisor, application, std::move(options));
+  return std::make_unique<ApplicationService>(supervisor, application, std::move(options));
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<process::Service>> make_services(core::Active& supervisor,
@@ -60,7 +69,7 @@ std::vector<std::unique_ptr<process::Service>> make_services(core::Active& super
   place_engine(*options, config);
   choose_identity(*options, config);
   for (const conf::Application& application : config.applications)
-    services.push_back(std::make_unique<ApplicationService>(supervisor, application, options));
+    services.push_back(make_service(supervisor, application, options));
   return services;
 }
 

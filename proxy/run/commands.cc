@@ -53,11 +53,18 @@ int serve(const Options& options, const Parts& parts) {
   return supervise_sources(conf::serve_sources(serve), parts);
 }
 
-int check(const Options& options) {
+std::vector<conf::Problem> all_missing(const conf::Config& config, const Parts& parts) {
+  std::vector<conf::Problem> missing = conf::check_machine(config);
+  if (!parts.missing) return missing;
+  for (conf::Problem& problem : parts.missing(config)) missing.push_back(std::move(problem));
+  return missing;
+}
+
+int check(const Options& options, const Parts& parts) {
   const conf::Loaded loaded = conf::load(conf::read_sources(options.file));
   if (!loaded.problems.empty()) return refuse(loaded.problems, "");
   if (options.effective) std::cout << conf::effective(loaded.config) << std::flush;
-  const auto missing = conf::check_machine(loaded.config);
+  const auto missing = all_missing(loaded.config, parts);
   print(missing);
   std::cerr << options.file << ": no mistakes; " << counted(loaded.config.sites.size(), "site")
             << ", " << counted(loaded.config.pools.size(), "pool") << ", "
@@ -73,7 +80,7 @@ int act(const Options& options, const Parts& parts) {
     case Verb::run:
       return supervise_sources(conf::read_sources(options.file), parts);
     case Verb::check:
-      return check(options);
+      return check(options, parts);
     case Verb::serve:
       return serve(options, parts);
     case Verb::version:

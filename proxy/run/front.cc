@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <list>
 #include <map>
 #include <string>
@@ -39,6 +40,13 @@ constexpr std::uint64_t most_threads = 4096;
 [[noreturn]] void fail(const core::Error& error) {
   log(Level::error, "the front cannot start: " + core::describe(error));
   leave(1);
+}
+
+/// glibc has read them; they are not for an embedded application, nor for what it starts.
+void forget_tunables() {
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  if (tunables != nullptr && std::string_view(tunables) == front_tunables)
+    ::unsetenv("GLIBC_TUNABLES");
 }
 
 /// Everything that serves, in the order in which it may be built; destroyed the other way round.
@@ -196,6 +204,7 @@ class Front final : public core::Active {
 }  // namespace
 
 int front_main(const Parts& parts) {
+  forget_tunables();
   const pid_t supervisor = ::getppid();
   for (const int signal : {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
     process::ignore_signal(signal);  // the supervisor decides

@@ -13,6 +13,9 @@ namespace portico::run {
 /// The number that the channel to the supervisor has in the front.
 inline constexpr int front_channel_fd = 3;
 
+/// What the supervisor puts into GLIBC_TUNABLES of the front, which is the front's alone.
+inline constexpr const char* front_tunables = "glibc.malloc.tcache_count=256";
+
 /// The whole life of a front. Returns the exit status: 0 after a drain.
 int front_main(const Parts& parts);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include "proxy/core/log.h"
@@ -22,10 +21,11 @@ using core::log;
 // glibc's lists of free memory hold 7 pieces of a size for each thread; a turn of a busy front
 // takes and gives back more, and each beyond that is searched for (2,000 of 32,000 instructions of
 // a relayed request). An operator's own tunables rule.
-std::vector<std::string> front_environment() {
-  std::vector<std::string> environment = process::environment_without({});
-  if (std::getenv("GLIBC_TUNABLES") == nullptr)
-    environment.emplace_back("GLIBC_TUNABLES=glibc.malloc.tcache_count=256");
+std::vector<std::string> tuned(std::vector<std::string> environment) {
+  const bool is_tuned = std::any_of(environment.begin(), environment.end(), [](const auto& entry) {
+    return entry.starts_with("GLIBC_TUNABLES=");
+  });
+  if (!is_tuned) environment.push_back(std::string("GLIBC_TUNABLES=") + front_tunables);
   return environment;
 }
 
@@ -50,7 +50,7 @@ bool FrontProcess::spawn() {
   process::Command command;
   command.path = "/proc/self/exe";
   command.arguments = {"portico", "front"};
-  command.environment = front_environment();
+  command.environment = tuned(gifts_.environment);
   command.fds = {{ends->second.get(), front_channel_fd}};
   const auto child = process::spawn(command);
   if (!child) {

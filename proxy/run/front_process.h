@@ -28,6 +28,7 @@ class FrontProcess final : public core::Active, public process::FrontLink {
     const std::vector<BoundListener>& listeners;
     const AccessLogs& logs;
     unsigned threads;
+    std::vector<std::string> environment;
   };
 
   /// Hears what becomes of the front; outlives it.

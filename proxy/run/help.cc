@@ -60,8 +60,8 @@ Exit status: 0 all is well, 1 something is missing on this machine, 2 there are 
 )text";
 
 constexpr std::string_view serve_help =
-    R"text(portico serve APPLICATION [--listen ADDRESS] [--workers N] [--threads N]: run one WSGI
-application from the current directory, without any file
+    R"text(portico serve APPLICATION [--listen ADDRESS] [--workers N] [--threads N] [--embedded]: run one
+WSGI application from the current directory, without any file
 
 APPLICATION is one of
   shop.wsgi             a module; "application" or "app" in it is called
@@ -72,6 +72,7 @@ APPLICATION is one of
   --listen ADDRESS   ":8000" (the default), "127.0.0.1:8000", "[::1]:8000" or "unix:/path"
   --workers N        processes (default 2)
   --threads N        Python threads in each (default 1)
+  --embedded         in the front process itself, in place of workers
 
 A virtual environment in .venv or venv is used if there is one, else python3. Ctrl-C stops it.
 )text";

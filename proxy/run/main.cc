@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/front/applications.h"
+#include "backend/host/embedded_check.h"
 #include "backend/host/service_factory.h"
 #include "proxy/run/commands.h"
 #include "proxy/run/parts.h"
@@ -39,6 +40,7 @@ run::Parts all_parts() {
   parts.applications = [](const conf::Config& config, unsigned threads, run::TellService tell) {
     return std::make_unique<WsgiApplications>(config, threads, std::move(tell));
   };
+  parts.missing = backend::check_embedded;
   return parts;
 }
 

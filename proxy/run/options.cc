@@ -47,7 +47,7 @@ std::string take_number(std::string_view flag, std::string_view value, unsigned&
   return {};
 }
 
-constexpr std::array<Flag, 4> flags{{
+constexpr std::array<Flag, 5> flags{{
     {"--effective", Verb::check, Takes::nothing,
      [](Options& options, std::string_view) {
        options.effective = true;
@@ -65,6 +65,11 @@ constexpr std::array<Flag, 4> flags{{
     {"--threads", Verb::serve, Takes::value,
      [](Options& options, std::string_view value) {
        return take_number("--threads", value, options.serve.threads);
+     }},
+    {"--embedded", Verb::serve, Takes::nothing,
+     [](Options& options, std::string_view) {
+       options.serve.embedded = true;
+       return std::string();
      }},
 }};
 
@@ -205,6 +210,9 @@ class Reader {
       problem_ =
           "\"portico serve\" needs an application, such as shop.wsgi, \"app:create_app()\" or "
           "app.py";
+    const conf::ServeOptions& serve = options_.serve;
+    if (serve.embedded && serve.workers != conf::ServeOptions{}.workers)
+      problem_ = "--workers needs processes of the application's own; leave it out, or --embedded";
     if (options_.file.empty()) problem_ = "the name of the configuration file is empty";
   }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "conf/config.h"
+#include "conf/problem.h"
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
 #include "proxy/process/service.h"
@@ -41,6 +42,8 @@ struct Parts {
   std::function<std::unique_ptr<Applications>(const conf::Config& config, unsigned threads,
                                               TellService tell)>
       applications;
+  /// What this machine lacks for the applications, beyond what conf::check_machine sees.
+  std::function<std::vector<conf::Problem>(const conf::Config& config)> missing;
 };
 
 }  // namespace portico::run

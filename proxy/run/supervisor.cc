@@ -15,9 +15,11 @@
 #include "proxy/core/log.h"
 #include "proxy/core/timer.h"
 #include "proxy/core/watch.h"
+#include "proxy/process/environment.h"
 #include "proxy/process/identity.h"
 #include "proxy/process/limits.h"
 #include "proxy/process/service.h"
+#include "proxy/process/spawn.h"
 #include "proxy/run/access_logs.h"
 #include "proxy/run/banner.h"
 #include "proxy/run/bound_listener.h"
@@ -82,6 +84,16 @@ bool seal(const conf::Sources& sources, Foundation& foundation) {
   return true;
 }
 
+// An embedded application finds its environment in the front's.
+std::vector<std::string> front_environment(const conf::Config& config) {
+  const auto embedded = std::find_if(config.applications.begin(), config.applications.end(),
+                                     [](const auto& application) { return application.embedded; });
+  if (embedded == config.applications.end()) return process::environment_without({});
+  const auto identity = process::front_identity(config.user);
+  const bool changes = process::started_as_root() && identity;
+  return process::application_environment(embedded->environment, changes ? &*identity : nullptr);
+}
+
 class Supervisor final : public core::Active, public FrontProcess::Owner {
  public:
   Supervisor(core::Loop& in, const conf::Config& config, Foundation& foundation, const Parts& parts)
@@ -89,7 +101,8 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
         config_(config),
         foundation_(foundation),
         front_(in, *this,
-               {foundation.sources, foundation.listeners, foundation.logs, foundation.threads}),
+               {foundation.sources, foundation.listeners, foundation.logs, foundation.threads,
+                front_environment(config)}),
         deadline_(*this) {
     if (parts.services) services_ = parts.services(*this, config);
   }

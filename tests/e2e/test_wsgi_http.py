@@ -1,22 +1,26 @@
 """PEP 3333 over HTTP: the traps that servers were seen to fall into, each a row by its name.
 
-One worker with one thread runs them all, so that what an application did is known when the next request is
-answered: /told/NAME gives what the application NAME has noted down.
+All of it in each of the MODES, by one door each. /told/NAME gives what the application NAME has noted down, and
+before that told() lets every thread of the application come to the end of what it does.
 """
+import contextlib
 import json
 
 import pytest
+
+from modes import MODES
 
 HOST = 'a.example'
 
 # Each function is an application, found by the first part of the path. `refused` tries start_response and
 # answers whether it was refused, with what is in the query as Python literals.
 TRAPS = '''
-import ast, json, os, sys
+import ast, json, os, sys, threading
 from urllib.parse import unquote_to_bytes
 from wsgiref.validate import validator
 
 notes = {}
+everybody = threading.Barrier(int(os.environ['THREADS']))
 TEXT = [('Content-Type', 'text/plain')]
 
 def note(name, what):
@@ -40,6 +44,11 @@ class Closing:
 def application(environ, start_response):
     name = environ['PATH_INFO'].split('/')[1]
     return globals()[name](environ, start_response)
+
+def meet(environ, start_response):
+    everybody.wait()
+    start_response('200 OK', TEXT)
+    return []
 
 def told(environ, start_response):
     start_response('200 OK', TEXT)
@@ -222,16 +231,27 @@ valid_plain, valid_lines, valid_writes, valid_empty = map(validator, (_plain, _l
 '''
 
 
-@pytest.fixture(scope='module')
-def place(lasting_folder):
-    (lasting_folder / 'traps.py').write_text(TRAPS)
-    lasting_folder.chmod(0o777)
-    return lasting_folder
+@pytest.fixture(scope='module', params=MODES)
+def mode(request):
+    return request.param
 
 
 @pytest.fixture(scope='module')
-def door(lasting_portico, place):
-    return lasting_portico(f'sites:\n  {HOST}: {{wsgi: traps, directory: {place}, workers: 1}}\n')
+def place(lasting_folder, mode):
+    place = lasting_folder / mode
+    place.mkdir()
+    place.chmod(0o777)
+    (place / 'traps.py').write_text(TRAPS)
+    return place
+
+
+@pytest.fixture(scope='module')
+def door(lasting_portico, place, mode):
+    options, threads = MODES[mode]
+    door = lasting_portico(f'sites:\n  {HOST}: {{wsgi: traps, directory: {place}, {options}, '
+                           f'environment: {{THREADS: "{threads}"}}}}\n')
+    door.threads = threads
+    return door
 
 
 @pytest.fixture
@@ -241,6 +261,12 @@ def connection(door):
 
 
 def told(door, name):
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(door.connect()) for _ in range(door.threads)]
+        for each in connections:
+            each.request('/meet', HOST)
+        for each in connections:
+            assert each.read_response().status == 200
     return json.loads(door.get(f'/told/{name}', HOST).body)
 
 
@@ -571,11 +597,11 @@ def test_45_nul_in_the_path_is_400(connection):
     assert connection.get('/mirror%00', HOST).status == 400
 
 
-def test_46_the_server_as_a_whole_has_an_asterisk_for_a_path(door, place, portico):
+def test_46_the_server_as_a_whole_has_an_asterisk_for_a_path(place, mode, portico):
     (place / 'star.py').write_text('def application(environ, start_response):\n'
                                    '    start_response("200 OK", [])\n'
                                    '    return [environ["PATH_INFO"].encode()]\n')
-    other = portico(f'sites:\n  {HOST}: {{wsgi: star, directory: {place}, workers: 1}}\n')
+    other = portico(f'sites:\n  {HOST}: {{wsgi: star, directory: {place}, {MODES[mode][0]}}}\n')
     assert other.get('*', HOST, method='OPTIONS').body == b'*'
 
 

@@ -53,13 +53,26 @@ TEST_CASE("problems: keys of later versions are named as such") {
       {"tls: {}\n", {"1:1: \"tls\" is not available in this version; take it out"}},
       {"sites: {a.example: {files: /srv}}\n",
        {"1:21: \"files\" is not available in this version; take it out"}},
-      {"sites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: 0}}\n",
-       {"1:45: \"embedded\" is not available in this version; take it out",
-        "1:70: \"0\" does not fit; write a whole number from 1 to 256"}},
       {"sites: {a.example: {wsgi: a, directory: /a, workers: {min: 0}}}\n",
        {"1:54: workers that come and go are not available in this version; write a number"}},
       {"pools: {p: {endpoints: [\"a:1\"], policy: random_two}}\n",
        {"1:41: \"random_two\" is not known here; write round_robin or least_requests"}},
+  }));
+  check(one);
+}
+
+TEST_CASE("problems: an embedded application has no processes, and is the only one embedded") {
+  const std::string embedded = "sites: {a.example: {wsgi: a, directory: /a, embedded: true, ";
+  const Case one = GENERATE_COPY(values<Case>({
+      {embedded + "workers: 2}}\n",
+       {"1:61: \"workers\" needs processes of the application's own, and this one is embedded in "
+        "the front; take it out, or \"embedded\""}},
+      {embedded + "routes: {/b: {wsgi: b, directory: /b, embedded: true}}}}\n",
+       {"1:109: the application \"a.example\" is embedded already, and the front has one "
+        "interpreter with one working directory; leave \"embedded\" out of one of them"}},
+      {embedded + "routes: {/b: {wsgi: b, directory: /b, embedded: false}}}}\n", {}},
+      {"sites: {a.example: {to: \"a:1\", embedded: true}}\n",
+       {"1:32: \"embedded\" belongs to \"wsgi\"; take it out"}},
   }));
   check(one);
 }

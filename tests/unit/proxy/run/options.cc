@@ -59,6 +59,12 @@ TEST_CASE("options: serve without an application says what one looks like") {
   CHECK(says(bad({"serve"}), "shop.wsgi"));
 }
 
+TEST_CASE("options: serve --embedded has threads, and no workers") {
+  CHECK(good({"serve", "a", "--embedded", "--threads", "3"}).serve.embedded);
+  CHECK_FALSE(good({"serve", "a"}).serve.embedded);
+  CHECK(says(bad({"serve", "a", "--embedded", "--workers", "3"}), "leave it out, or --embedded"));
+}
+
 TEST_CASE("options: numbers are numbers, from 1") {
   for (const auto* value : {"0", "-1", "x", "", "1001", "2x"})
     CHECK(says(bad({"serve", "a", "--workers", value}), "number from 1"));
