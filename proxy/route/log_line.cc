@@ -5,6 +5,7 @@
 #include <ctime>
 #include <optional>
 
+#include "proxy/core/json.h"
 #include "proxy/core/text.h"
 #include "proxy/route/log_text.h"
 #include "proxy/route/outcome.h"
@@ -95,112 +96,82 @@ void append_combined(std::string& out, const serve::Exchange& exchange, WallTime
   append_quoted_field(out, exchange.request().fields, "user-agent");
 }
 
-// One JSON object, member by member.
-class Members {
- public:
-  explicit Members(std::string& out) : out_(out) { out_.push_back('{'); }
-  ~Members() { out_.push_back('}'); }
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
+using core::Json;
 
-  void text(std::string_view name, std::string_view value) {
-    start(name);
-    append_json(out_, value);
+void add_field(Json& line, std::string_view name, const http::Headers& fields,
+               std::string_view field_name) {
+  const auto value = joined(fields, field_name);
+  line.key(name);
+  if (value) {
+    line.text(*value);
+  } else {
+    line.null();
   }
-  void text_or_null(std::string_view name, std::string_view value) {
-    if (value.empty()) {
-      start(name).append("null");
-    } else {
-      text(name, value);
-    }
-  }
-  void field(std::string_view name, const http::Headers& fields, std::string_view field_name) {
-    const auto value = joined(fields, field_name);
-    if (value) {
-      text(name, *value);
-    } else {
-      start(name).append("null");
-    }
-  }
-  template <typename Number>
-  void number(std::string_view name, Number value) {
-    append_number(start(name), value);
-  }
-  /// Seconds with six decimals; null where one end was not reached.
-  void span(std::string_view name, core::Time from, core::Time to) {
-    start(name);
-    if (from == core::Time() || to == core::Time() || to < from) {
-      out_.append("null");
-      return;
-    }
-    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(to - from).count();
-    append_number(out_, micros / 1'000'000);
-    std::string fraction = std::to_string(micros % 1'000'000);
-    out_.append(".").append(6 - fraction.size(), '0').append(fraction);
-  }
+}
 
- private:
-  std::string& start(std::string_view name) {
-    if (!first_) out_.push_back(',');
-    first_ = false;
-    return out_.append("\"").append(name).append("\":");
+// Null where one end was not reached.
+void add_span(Json& line, std::string_view name, core::Time from, core::Time to) {
+  line.key(name);
+  if (from == core::Time() || to == core::Time() || to < from) {
+    line.null();
+  } else {
+    line.seconds(std::chrono::duration_cast<std::chrono::microseconds>(to - from));
   }
+}
 
-  std::string& out_;
-  bool first_ = true;
-};
-
-void add_request(Members& line, const serve::Exchange& exchange) {
+void add_request(Json& line, const serve::Exchange& exchange) {
   const http::RequestHead& head = exchange.request();
   const serve::Trace& trace = exchange.trace();
-  line.text("client", client(exchange).host_text());
-  line.text("scheme", trace.secure ? "https" : "http");
-  line.text_or_null("host", head.where.host);
-  line.text_or_null("method", head.method);
-  line.text_or_null("target", head.target);
-  line.text("protocol", http::name(head.version));
-  line.field("referer", head.fields, "referer");
-  line.field("user_agent", head.fields, "user-agent");
+  line.key("client").text(client(exchange).host_text());
+  line.key("scheme").text(trace.secure ? "https" : "http");
+  line.key("host").text_or_null(head.where.host);
+  line.key("method").text_or_null(head.method);
+  line.key("target").text_or_null(head.target);
+  line.key("protocol").text(http::name(head.version));
+  add_field(line, "referer", head.fields, "referer");
+  add_field(line, "user_agent", head.fields, "user-agent");
 }
 
-void add_answer(Members& line, const serve::Trace& trace) {
-  line.number("status", status(trace));
-  line.number("request_bytes", trace.request_bytes);
-  line.number("response_bytes", trace.response_bytes);
-  line.text_or_null("upstream", trace.upstream);
-  line.number("attempts", trace.attempts);
+void add_answer(Json& line, const serve::Trace& trace) {
+  line.key("status").number(status(trace));
+  line.key("request_bytes").number(trace.request_bytes);
+  line.key("response_bytes").number(trace.response_bytes);
+  line.key("upstream").text_or_null(trace.upstream);
+  line.key("attempts").number(trace.attempts);
 }
 
-void add_times(Members& line, const serve::Trace& trace) {
+void add_times(Json& line, const serve::Trace& trace) {
   const bool connected = trace.connected != core::Time();
-  line.span("total", trace.started, trace.ended);
-  line.span("queue", trace.head_complete, trace.handed_over);
-  line.span("connect", trace.handed_over, trace.connected);
-  line.span("first_byte", connected ? trace.connected : trace.handed_over, trace.first_byte);
+  add_span(line, "total", trace.started, trace.ended);
+  add_span(line, "queue", trace.head_complete, trace.handed_over);
+  add_span(line, "connect", trace.handed_over, trace.connected);
+  add_span(line, "first_byte", connected ? trace.connected : trace.handed_over, trace.first_byte);
 }
 
-void add_failure(Members& line, const serve::Trace& trace) {
+void add_failure(Json& line, const serve::Trace& trace) {
   const core::Fault fault = trace.error.fault;
-  line.text("outcome", name(outcome(trace)));
+  line.key("outcome").text(name(outcome(trace)));
   if (fault == core::Fault::none) {
-    line.text_or_null("cause", "");
+    line.key("cause").null();
     return;
   }
-  line.text("cause", core::fault_info(fault).name);
-  line.text("detail", core::describe(trace.error));
+  line.key("cause").text(core::fault_info(fault).name);
+  line.key("detail").text(core::describe(trace.error));
 }
 
 void append_json_line(std::string& out, const serve::Exchange& exchange, WallTime began) {
   const serve::Trace& trace = exchange.trace();
-  Members line(out);
-  line.text("time", core::utc_stamp(began));
-  line.text_or_null("request_id", trace.request_id);
-  line.text_or_null("site", trace.site);
-  line.text_or_null("route", trace.route);
+  Json line(out);
+  line.open('{');
+  line.key("time").text(core::utc_stamp(began));
+  line.key("request_id").text_or_null(trace.request_id);
+  line.key("site").text_or_null(trace.site);
+  line.key("route").text_or_null(trace.route);
   add_request(line, exchange);
   add_answer(line, trace);
   add_times(line, trace);
   add_failure(line, trace);
+  line.close('}');
 }
 
 }  // namespace

@@ -11,8 +11,4 @@ namespace portico::route {
 /// \v, \xhh for every other byte that is not printable ASCII.
 void append_apache(std::string& out, std::string_view text);
 
-/// A JSON string with its quotation marks (RFC 8259 §7), valid UTF-8 whatever comes in: an invalid
-/// byte becomes U+FFFD; controls, DEL, C1, line separators and bidi controls stand as \uhhhh.
-void append_json(std::string& out, std::string_view text);
-
 }  // namespace portico::route
