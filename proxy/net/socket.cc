@@ -170,6 +170,14 @@ Address local_address(int fd) { return ask_address(fd, &::getsockname); }
 
 Address peer_address(int fd) { return ask_address(fd, &::getpeername); }
 
+std::optional<uid_t> peer_user(int fd) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return std::nullopt;
+  if (credentials.pid == 0) return std::nullopt;  // no Unix socket, or nobody we can see
+  return credentials.uid;
+}
+
 std::uint64_t unacknowledged_bytes(int fd) {
   int bytes = 0;
   if (::ioctl(fd, SIOCOUTQ, &bytes) != 0 || bytes < 0) return 0;

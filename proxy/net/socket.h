@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "proxy/core/fd.h"
 #include "proxy/core/result.h"
@@ -55,6 +56,9 @@ core::Result<core::Fd> make_stream_socket(const Address& address);
 
 Address local_address(int fd);  ///< Family::none when the kernel does not say
 Address peer_address(int fd);
+
+/// Whose process connected to a Unix socket (SO_PEERCRED; as it was then); nothing for others.
+std::optional<uid_t> peer_user(int fd);
 
 /// Bytes that the kernel took but the peer's kernel has not acknowledged (SIOCOUTQ).
 std::uint64_t unacknowledged_bytes(int fd);

@@ -25,6 +25,13 @@ std::uint64_t key_of(const net::Address& client) {
   return key;
 }
 
+using Counting = ConnectionCounts::Counting;
+
+// A server counts either by address or by user, so that the two kinds of keys do not meet.
+std::uint64_t key_of(const net::Address& client, Counting counting, uid_t user) {
+  return counting == Counting::by_user ? user : key_of(client);
+}
+
 }  // namespace
 
 std::size_t connections_for_open_files(std::size_t open_files) {
@@ -39,23 +46,24 @@ std::size_t connections_for_open_files() {
 }
 
 ConnectionCounts::Verdict ConnectionCounts::enter(const net::Address& client, Counting counting,
-                                                  const ConnectionLimits& limits) {
+                                                  const ConnectionLimits& limits, uid_t user) {
   const std::lock_guard lock(mutex_);
   if (total_ >= cap(limits)) return Verdict::full;
-  if (counting == Counting::by_client) {
-    std::uint32_t& count = clients_[key_of(client)];
-    if (count >= limits.per_client) return Verdict::client_full;
+  if (counting != Counting::anonymous) {
+    const bool by_user = counting == Counting::by_user;
+    std::uint32_t& count = clients_[key_of(client, counting, user)];
+    if (count >= (by_user ? limits.per_user : limits.per_client)) return Verdict::client_full;
     ++count;
   }
   ++total_;
   return Verdict::admitted;
 }
 
-void ConnectionCounts::leave(const net::Address& client, Counting counting) {
+void ConnectionCounts::leave(const net::Address& client, Counting counting, uid_t user) {
   const std::lock_guard lock(mutex_);
   --total_;
   if (counting == Counting::anonymous) return;
-  const auto at = clients_.find(key_of(client));
+  const auto at = clients_.find(key_of(client, counting, user));
   if (--at->second == 0) clients_.erase(at);
 }
 

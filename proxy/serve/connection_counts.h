@@ -5,6 +5,8 @@
 // when idle connections are to give way.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -17,6 +19,7 @@ namespace portico::serve {
 struct ConnectionLimits {
   std::size_t total = 0;  ///< 0: derived from the limit of open files
   std::size_t per_client = 16384;
+  std::size_t per_user = 0;  ///< over Unix sockets; 0: users are not told apart
 };
 
 /// The cap that the limit of open files (RLIMIT_NOFILE) leaves for client connections: each may
@@ -26,13 +29,15 @@ std::size_t connections_for_open_files();  ///< of this process as it is now
 
 class ConnectionCounts {
  public:
-  enum class Counting : bool { anonymous, by_client };
+  enum class Counting : std::uint8_t { anonymous, by_client, by_user };
   enum class Verdict : std::uint8_t { admitted, full, client_full };
 
   /// Counts a connection in, unless a limit is reached. An IPv6 client is its /64.
-  Verdict enter(const net::Address& client, Counting counting, const ConnectionLimits& limits);
-  /// Takes back one that was admitted with the same client and counting.
-  void leave(const net::Address& client, Counting counting);
+  /// user  with Counting::by_user: who came over a Unix socket
+  Verdict enter(const net::Address& client, Counting counting, const ConnectionLimits& limits,
+                uid_t user = 0);
+  /// Takes back one that was admitted with the same client, counting and user.
+  void leave(const net::Address& client, Counting counting, uid_t user = 0);
 
   std::size_t total() const;
   /// Above 80 % of the cap: idle connections are closed, least recently used first.

@@ -5,9 +5,12 @@
 // line.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +56,8 @@ struct Connection {
   net::Address local;         ///< as the listener is bound
   bool secure = false;        ///< TLS with the client
   std::string_view listener;  ///< as it stands in the configuration
+  /// Whose process it was that connected to a Unix socket.
+  std::optional<uid_t> user = std::nullopt;
 };
 
 /// Hears of every finished exchange, once; owned by the snapshot or the server. Any front thread.

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "proxy/core/text.h"
+#include "proxy/net/socket.h"
 #include "proxy/net/tcp.h"
 #include "proxy/serve/h1_session.h"
 #include "proxy/serve/listener.h"
@@ -93,11 +94,13 @@ void Server::advance() {
 
 void Server::accept_client(core::Fd fd, const net::Address& client, const Listener& listener) {
   const ConnectionLimits& limits = root_->connections;
-  const ConnectionCounts::Counting how = counting(client);
+  Connection connection{client, listener.address(), false, listener.name()};
+  if (client.family() == net::Address::Family::local) connection.user = net::peer_user(fd.get());
+  const ConnectionCounts::Counting how = counting(connection);
   if (counts_->crowded(limits)) close_longest_idle();
-  if (counts_->enter(client, how, limits) != ConnectionCounts::Verdict::admitted) return refuse(fd);
-  open(std::make_unique<net::SocketTransport>(loop(), std::move(fd)),
-       {client, listener.address(), false, listener.name()}, how);
+  const auto verdict = counts_->enter(client, how, limits, connection.user.value_or(0));
+  if (verdict != ConnectionCounts::Verdict::admitted) return refuse(fd);
+  open(std::make_unique<net::SocketTransport>(loop(), std::move(fd)), std::move(connection), how);
 }
 
 void Server::adopt(std::unique_ptr<net::Transport> transport, Connection connection) {
@@ -117,7 +120,10 @@ void Server::open(std::unique_ptr<net::Transport> transport, Connection connecti
   session->wake();  // its first bytes have often arrived already
 }
 
-ConnectionCounts::Counting Server::counting(const net::Address& client) const {
+ConnectionCounts::Counting Server::counting(const Connection& connection) const {
+  const net::Address& client = connection.client;
+  if (connection.user && root_->connections.per_user != 0)
+    return ConnectionCounts::Counting::by_user;
   const auto holds = [&client](const net::Network& network) { return network.contains(client); };
   const bool anonymous = client.ip_bytes().empty() ||
                          std::any_of(root_->uncounted.begin(), root_->uncounted.end(), holds);
@@ -172,7 +178,8 @@ void Server::exchange_ended() {
 void Server::forget(Session& session) {
   now_busy(session);
   static_cast<core::Link<OpenSession>&>(session).unlink();
-  counts_->leave(session.connection().client, session.counting());
+  const Connection& connection = session.connection();
+  counts_->leave(connection.client, session.counting(), connection.user.value_or(0));
   counters_.open.add(-1);
 }
 

@@ -94,7 +94,7 @@ class Server final : public core::Active {
  private:
   friend class Listener;
   void accept_client(core::Fd fd, const net::Address& client, const Listener& listener);
-  ConnectionCounts::Counting counting(const net::Address& client) const;
+  ConnectionCounts::Counting counting(const Connection& connection) const;
   void open(std::unique_ptr<net::Transport> transport, Connection connection,
             ConnectionCounts::Counting counting);
   void close_longest_idle();

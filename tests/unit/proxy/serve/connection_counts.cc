@@ -35,6 +35,18 @@ TEST_CASE("an anonymous client (Unix socket, trusted proxy) has no cap of its ow
   CHECK(counts.enter(a, Counting::anonymous, limits) == Verdict::full);
 }
 
+TEST_CASE("over a Unix socket each user has a cap of its own, where users are told apart") {
+  ConnectionCounts counts;
+  const ConnectionLimits limits{10, 1, 2};
+  const net::Address nameless = address("unix:/run/x");
+  for (int count = 0; count < 2; ++count)
+    CHECK(counts.enter(nameless, Counting::by_user, limits, 1000) == Verdict::admitted);
+  CHECK(counts.enter(nameless, Counting::by_user, limits, 1000) == Verdict::client_full);
+  CHECK(counts.enter(nameless, Counting::by_user, limits, 1001) == Verdict::admitted);
+  counts.leave(nameless, Counting::by_user, 1000);
+  CHECK(counts.enter(nameless, Counting::by_user, limits, 1000) == Verdict::admitted);
+}
+
 TEST_CASE("an IPv6 client is its /64") {
   ConnectionCounts counts;
   const ConnectionLimits limits{10, 1};
