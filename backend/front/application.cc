@@ -131,17 +131,20 @@ void Application::on_worker(const ControlMessage& message, std::vector<core::Fd>
     return core::log(core::Level::error, options_.name + ": the supervisor told of worker " +
                                              std::to_string(worker) + " what cannot be");
   }
+  AnswerCount answers = std::make_shared<std::atomic<std::uint64_t>>(0);
   {
     const std::lock_guard lock(mutex_);
-    workers_[worker] = {worker, 0, static_cast<unsigned>(threads), WorkerStatus::State::starting,
-                        now,    {}};
+    WorkerStatus& known = workers_[worker];
+    if (first != 0 && known.answers) answers = known.answers;
+    known = {worker, 0,      static_cast<unsigned>(threads), WorkerStatus::State::starting, now,
+             {},     answers};
   }
   for (unsigned front = 0; front < front_threads_; ++front) {
     auto links = std::make_shared<std::vector<core::Fd>>();
     for (std::size_t at = front; at < fds.size(); at += front_threads_)
       links->push_back(std::move(fds[at]));
-    post(front, [worker, first, links](Lane& lane) {
-      lane.worker_up(worker, static_cast<unsigned>(first), std::move(*links));
+    post(front, [worker, first, links, answers](Lane& lane) {
+      lane.worker_up(worker, static_cast<unsigned>(first), std::move(*links), answers);
     });
   }
 }

@@ -35,7 +35,8 @@ struct WorkerStatus {
   unsigned threads = 1;
   State state = State::starting;
   core::Time since;
-  std::string why;  ///< of gone: "killed by signal 9", ...
+  std::string why;      ///< of gone: "killed by signal 9", ...
+  AnswerCount answers;  ///< shared with those who count
 };
 
 class Application {

@@ -163,10 +163,12 @@ bool Lane::in_the_air(const Flight& flight) {
          flight.state_ == Flight::State::orphaned;
 }
 
-void Lane::worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links) {
+void Lane::worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links,
+                     const AnswerCount& answers) {
   auto thread = static_cast<std::uint8_t>(first);
   for (core::Fd& link : links) {
-    links_.push_back(std::make_unique<WorkerLink>(*this, loop_, worker, thread++, std::move(link)));
+    links_.push_back(
+        std::make_unique<WorkerLink>(*this, loop_, worker, thread++, std::move(link), answers));
   }
 }
 

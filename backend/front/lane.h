@@ -36,7 +36,8 @@ class Lane {
   // What the supervisor says, by way of the application.
   void use(std::shared_ptr<Generation> generation);
   /// links  of the worker's threads from number `first` on
-  void worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links);
+  void worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links,
+                 const AnswerCount& answers);
   void worker_gone(std::uint16_t worker);
   void unavailable();  ///< nobody will take what no worker has begun
 

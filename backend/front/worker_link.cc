@@ -35,12 +35,13 @@ int descriptor_in(msghdr& message) {
 }  // namespace
 
 WorkerLink::WorkerLink(Lane& lane, core::Loop& loop, std::uint16_t worker, std::uint8_t thread,
-                       core::Fd fd)
+                       core::Fd fd, AnswerCount answers)
     : Active(loop),
       lane_(lane),
       worker_(worker),
       thread_(thread),
       fd_(std::move(fd)),
+      answers_(std::move(answers)),
       watch_(loop, *this) {
   watch_.open(fd_.get());
   watch_.want(core::readable);
@@ -129,6 +130,8 @@ bool WorkerLink::claims(const Flight& flight) const {
 bool WorkerLink::dispatch(FrameEvent event, const core::Slice& bytes) {
   Flight* flight = lane_.find(reader_.cell(), reader_.serial());
   if (flight == nullptr || !claims(*flight)) return lied();
+  if (event == FrameEvent::end || event == FrameEvent::abort)
+    answers_->fetch_add(1, std::memory_order_relaxed);
   if (flight->sink_ == nullptr) {
     if (event == FrameEvent::file) core::Fd(reader_.take_descriptor()).reset();
     if (event == FrameEvent::end || event == FrameEvent::abort) lane_.release(*flight);

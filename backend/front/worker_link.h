@@ -5,7 +5,9 @@
 // the cell); a worker that lies loses its link and is reported.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "backend/front/flight.h"
 #include "backend/record/frame_reader.h"
@@ -16,9 +18,13 @@ namespace portico::backend {
 
 class Lane;
 
+/// How many requests a worker has answered; shared by its links.
+using AnswerCount = std::shared_ptr<std::atomic<std::uint64_t>>;
+
 class WorkerLink final : public core::Active, public core::ReadyListener {
  public:
-  WorkerLink(Lane& lane, core::Loop& loop, std::uint16_t worker, std::uint8_t thread, core::Fd fd);
+  WorkerLink(Lane& lane, core::Loop& loop, std::uint16_t worker, std::uint8_t thread, core::Fd fd,
+             AnswerCount answers);
 
   std::uint16_t worker() const { return worker_; }
   void resume();
@@ -45,6 +51,7 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
   std::uint16_t worker_;
   std::uint8_t thread_;
   core::Fd fd_;
+  AnswerCount answers_;
   core::Watch watch_;
   record::FrameReader reader_;
   core::Slice unread_;  // input that was left when a sink became full

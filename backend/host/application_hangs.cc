@@ -69,7 +69,7 @@ void ApplicationService::handle_slow_import(Hangs::Step step) {
   show_stacks(zygote_->pid(), zygote_->pid());
 }
 
-void ApplicationService::show_stacks(pid_t pid, pid_t tid) const {
+void ApplicationService::show_stacks(pid_t pid, pid_t tid) {
   if (!ask_for_stacks(pid, tid))
     say(core::Level::warning, "process " + std::to_string(pid) + " shows no stacks");
 }

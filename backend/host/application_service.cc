@@ -41,11 +41,13 @@ bool is_directory(const std::string& path) {
 
 ApplicationService::ApplicationService(core::Active& supervisor,
                                        const conf::Application& application,
-                                       std::shared_ptr<const HostOptions> options)
+                                       std::shared_ptr<const HostOptions> options,
+                                       std::shared_ptr<process::RecentLines> recent)
     : Active(supervisor.loop()),
       supervisor_(supervisor),
       application_(application),
       options_(std::move(options)),
+      log_(application.name, std::move(recent)),
       hangs_(*this),
       retry_(*this),
       stop_deadline_(*this),
@@ -57,8 +59,8 @@ ApplicationService::~ApplicationService() {
   if (zygote_ != nullptr) zygote_->kill(SIGKILL);
 }
 
-void ApplicationService::say(core::Level level, const std::string& text) const {
-  core::log(level, "[" + application_.name + "] " + text);
+void ApplicationService::say(core::Level level, const std::string& text) {
+  log_.say(level, text);
 }
 
 void ApplicationService::tell(const ControlMessage& text, std::span<const int> fds) {
@@ -125,7 +127,7 @@ void ApplicationService::start_zygote() {
   if (!is_directory(application_.directory))
     return fail("directory", "there is no directory " + application_.directory);
   auto started = Zygote::start(*this, application_, *options_, *channels_, front_threads_,
-                               application_.workers > 1);
+                               application_.workers > 1, log_);
   if (!started)
     return fail("interpreter",
                 conf::resolve_python(application_) + ": " + core::describe(started.error()));
@@ -137,6 +139,7 @@ void ApplicationService::start_zygote() {
 void ApplicationService::fail(std::string_view cause, std::string reason) {
   say(core::Level::error, "is not running: " + reason);
   cause_ = cause;
+  reason_ = std::move(reason);
   if (!workers_.any_ready(generation_)) become(State::failed);
   retry_later();
 }
@@ -212,8 +215,8 @@ void ApplicationService::on_zygote(const ControlMessage& heard) {
 
 // Its exit follows and is waited for; the retry is set then.
 void ApplicationService::on_failed(std::string_view reason) {
-  say(core::Level::error,
-      "is not running: importing " + application_.reference + " failed: " + std::string(reason));
+  reason_ = "importing " + application_.reference + " failed: " + std::string(reason);
+  say(core::Level::error, "is not running: " + reason_);
   cause_ = "import";
   refused_ = true;
   hangs_.forget(Hangs::zygote);

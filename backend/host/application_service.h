@@ -27,8 +27,10 @@ namespace portico::backend {
 class ApplicationService final : public core::Active, public process::Service {
  public:
   /// supervisor  is woken when this service has stopped
+  /// recent      of its site, shared with the site's other services
   ApplicationService(core::Active& supervisor, const conf::Application& application,
-                     std::shared_ptr<const HostOptions> options);
+                     std::shared_ptr<const HostOptions> options,
+                     std::shared_ptr<process::RecentLines> recent);
   ~ApplicationService() override;
 
   std::string_view name() const override { return application_.name; }
@@ -40,6 +42,8 @@ class ApplicationService final : public core::Active, public process::Service {
   void stop(core::Time deadline) override;
   bool stopped() const override;
   void reopen_logs() override {}  // its log is the supervisor's
+  process::ServiceReport report() const override;
+  process::RecentLines& recent_lines() override { return log_.recent(); }
 
   void advance() override;
 
@@ -75,15 +79,16 @@ class ApplicationService final : public core::Active, public process::Service {
   void kill_workers(std::uint64_t oldest_kept);
   void kill_worker(const Worker& worker);
   bool is_ours(pid_t pid) const;
-  void show_stacks(pid_t pid, pid_t tid) const;
+  void show_stacks(pid_t pid, pid_t tid);
   void tell(const record::ControlMessage& message, std::span<const int> fds = {});
   void tell_state();
   void tell_ready(const Worker& worker);
-  void say(core::Level level, const std::string& text) const;
+  void say(core::Level level, const std::string& text);
 
   core::Active& supervisor_;
   conf::Application application_;
   std::shared_ptr<const HostOptions> options_;
+  process::SiteLog log_;  // before what writes into it
   process::FrontLink* front_ = nullptr;
   unsigned front_threads_ = 0;
   std::optional<Channels> channels_;
@@ -97,6 +102,7 @@ class ApplicationService final : public core::Active, public process::Service {
   Hangs hangs_;
   State state_ = State::starting;
   std::string cause_;
+  std::string reason_;  // of State::failed, in a sentence
   process::Backoff zygote_backoff_;
   process::Backoff worker_backoff_;
   core::Timer retry_;  // start what is missing

@@ -16,6 +16,8 @@ namespace portico::backend {
 namespace {
 
 using record::ControlMessage;
+using process::WorkerReport;
+using State = process::ServiceReport::State;
 
 // The one worker there is: the front itself.
 constexpr std::uint16_t worker_number = 1;
@@ -32,18 +34,16 @@ bool is_directory(const std::string& path) {
 }  // namespace
 
 EmbeddedService::EmbeddedService(core::Active& supervisor, const conf::Application& application,
-                                 std::shared_ptr<const HostOptions> options)
+                                 std::shared_ptr<const HostOptions> options,
+                                 std::shared_ptr<process::RecentLines> recent)
     : Active(supervisor.loop()),
       supervisor_(supervisor),
       application_(application),
       options_(std::move(options)),
+      log_(application.name, std::move(recent)),
       retry_(*this) {}
 
 EmbeddedService::~EmbeddedService() = default;
-
-void EmbeddedService::say(core::Level level, const std::string& text) const {
-  core::log(level, "[" + application_.name + "] " + text);
-}
 
 void EmbeddedService::tell(const ControlMessage& text, std::span<const int> fds) {
   if (front_ != nullptr) front_->tell(application_.name, record::format_control(text), fds);
@@ -57,6 +57,7 @@ void EmbeddedService::tell_state(std::string_view state, std::string_view cause)
 
 void EmbeddedService::front_up(process::FrontLink& link) {
   front_ = &link;
+  state_ = State::starting;
   tell_state("starting");
   try_again();
 }
@@ -64,6 +65,7 @@ void EmbeddedService::front_up(process::FrontLink& link) {
 // Its worker was the front.
 void EmbeddedService::front_down() {
   front_ = nullptr;
+  state_ = State::starting;
   control_.reset();
   retry_.clear();
 }
@@ -97,7 +99,7 @@ void EmbeddedService::embed() {
   control_ = std::make_unique<net::Channel>(*this, std::move(ends->our_control));
   set_up(*channels, *ends, output->childs);
   outputs_.push_back(std::make_unique<process::Output>(*this, std::move(output->ours),
-                                                       process::log_sink(application_.name)));
+                                                       log_.sink()));
 }
 
 // The front's part of it: what it loads, and the worker's ends go by way of the control socket.
@@ -158,6 +160,8 @@ void EmbeddedService::on_interpreter(const ControlMessage& heard) {
                        " failed: " + std::string(heard.text("reason").value_or("")));
   } else if (heard.verb == record::verb::ready) {
     tell(message("ready").set("worker", std::uint64_t{worker_number}).set("pid", front_pid_));
+    state_ = State::ready;
+    ready_since_ = loop().now();
     tell_state("ready");
   } else if (heard.verb == record::verb::leaving) {
     tell(message("leaving").set("worker", std::uint64_t{worker_number}));
@@ -167,6 +171,8 @@ void EmbeddedService::on_interpreter(const ControlMessage& heard) {
 // The site answers 503 from now on; what is missing is tried again later.
 void EmbeddedService::fail(std::string_view cause, const std::string& reason) {
   say(core::Level::error, "is not running: " + reason);
+  state_ = State::failed;
+  reason_ = reason;
   tell_state("failed", cause);
   if (!stopping_) retry_.set_after(backoff_.died(loop().now()));
 }
@@ -194,6 +200,22 @@ void EmbeddedService::on_hanging(const ControlMessage& heard) {
   const auto front = static_cast<pid_t>(front_pid_);
   if (is_child_of(front, ::getpid()))
     ask_for_stacks(front, static_cast<pid_t>(heard.number("tid").value_or(0)));
+}
+
+// The front is its one worker, with the threads that the application has.
+process::ServiceReport EmbeddedService::report() const {
+  process::ServiceReport report;
+  report.name = application_.name;
+  report.site = application_.site;
+  report.state = state_;
+  if (state_ == State::failed) report.reason = reason_;
+  report.user = options_->identity;
+  report.wanted = 1;
+  if (state_ == State::ready)
+    report.workers.push_back({worker_number, static_cast<pid_t>(front_pid_),
+                              WorkerReport::State::ready, loop().now() - ready_since_});
+  report.troubles = log_.troubles().list();
+  return report;
 }
 
 bool EmbeddedService::child_ended(pid_t pid, int) {

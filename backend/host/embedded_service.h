@@ -26,8 +26,10 @@ namespace portico::backend {
 class EmbeddedService final : public core::Active, public process::Service {
  public:
   /// supervisor  is woken when this service has stopped
+  /// recent      of its site, shared with the site's other services
   EmbeddedService(core::Active& supervisor, const conf::Application& application,
-                  std::shared_ptr<const HostOptions> options);
+                  std::shared_ptr<const HostOptions> options,
+                  std::shared_ptr<process::RecentLines> recent);
   ~EmbeddedService() override;
 
   std::string_view name() const override { return application_.name; }
@@ -39,6 +41,8 @@ class EmbeddedService final : public core::Active, public process::Service {
   void stop(core::Time deadline) override;
   bool stopped() const override { return probe_ == nullptr || probe_->pid() == 0; }
   void reopen_logs() override {}  // its log is the supervisor's
+  process::ServiceReport report() const override;
+  process::RecentLines& recent_lines() override { return log_.recent(); }
 
   void advance() override;
 
@@ -54,17 +58,21 @@ class EmbeddedService final : public core::Active, public process::Service {
   void fail(std::string_view cause, const std::string& reason);
   void tell(const record::ControlMessage& message, std::span<const int> fds = {});
   void tell_state(std::string_view state, std::string_view cause = {});
-  void say(core::Level level, const std::string& text) const;
+  void say(core::Level level, const std::string& text) { log_.say(level, text); }
 
   core::Active& supervisor_;
   conf::Application application_;
   std::shared_ptr<const HostOptions> options_;
+  process::SiteLog log_;  // before what writes into it
   process::FrontLink* front_ = nullptr;
   std::uint64_t generation_ = 0;
   std::unique_ptr<InterpreterProbe> probe_;
   std::string library_;
   std::unique_ptr<net::Channel> control_;  // to the interpreter in the front
   std::uint64_t front_pid_ = 0;
+  process::ServiceReport::State state_ = process::ServiceReport::State::starting;
+  std::string reason_;  // of State::failed, in a sentence
+  core::Time ready_since_;
   std::deque<std::unique_ptr<process::Output>> outputs_;  // of this front and of earlier ones
   process::Backoff backoff_;
   core::Timer retry_;

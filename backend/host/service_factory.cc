@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "backend/host/application_service.h"
@@ -53,10 +54,13 @@ void choose_identity(HostOptions& options, const conf::Config& config) {
 
 std::unique_ptr<process::Service> make_service(core::Active& supervisor,
                                                const conf::Application& application,
-                                               std::shared_ptr<const HostOptions> options) {
+                                               std::shared_ptr<const HostOptions> options,
+                                               std::shared_ptr<process::RecentLines> recent) {
   if (application.embedded)
-    return std::make_unique<EmbeddedService>(supervisor, application, std::move(options));
-  return std::make_unique<ApplicationService>(supervisor, application, std::move(options));
+    return std::make_unique<EmbeddedService>(supervisor, application, std::move(options),
+                                             std::move(recent));
+  return std::make_unique<ApplicationService>(supervisor, application, std::move(options),
+                                              std::move(recent));
 }
 
 }  // namespace
@@ -68,8 +72,12 @@ std::vector<std::unique_ptr<process::Service>> make_services(core::Active& super
   auto options = std::make_shared<HostOptions>();
   place_engine(*options, config);
   choose_identity(*options, config);
-  for (const conf::Application& application : config.applications)
-    services.push_back(make_service(supervisor, application, options));
+  std::map<std::string, std::shared_ptr<process::RecentLines>> recent;  // by site
+  for (const conf::Application& application : config.applications) {
+    auto& lines = recent[application.site];
+    if (lines == nullptr) lines = std::make_shared<process::RecentLines>();
+    services.push_back(make_service(supervisor, application, options, lines));
+  }
   return services;
 }
 

@@ -16,7 +16,7 @@ Worker& Workers::add(std::uint16_t number, std::uint64_t generation, core::Time 
   Worker& worker = table_[number];
   worker.number = number;
   worker.generation = generation;
-  worker.since = now;
+  worker.since = worker.born = now;
   worker.control = std::move(control);
   return worker;
 }

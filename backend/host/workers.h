@@ -26,7 +26,8 @@ struct Worker {
   std::uint64_t generation = 0;
   pid_t pid = 0;  ///< 0 until the zygote has told it
   State state = State::starting;
-  core::Time since;
+  core::Time since;           ///< in this state
+  core::Time born;            ///< when the fork was asked for
   pid_t hanging_tid = 0;      ///< of its threads, the one last found to hang
   bool has_answered = false;  ///< a whole answer: it came up well
   std::unique_ptr<net::Channel> control;
@@ -48,6 +49,7 @@ class Workers {
   /// Those of this generation that work or soon will.
   unsigned serving(std::uint64_t generation) const;
   bool any_ready(std::uint64_t generation) const;
+  const std::map<std::uint16_t, Worker>& all() const { return table_; }
   template <typename F>
   void for_each(F&& f) {
     for (auto at = table_.begin(); at != table_.end();) {

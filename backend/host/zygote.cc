@@ -63,23 +63,24 @@ void send_in_parts(net::Channel& channel, const ControlMessage& message, std::sp
   channel.send(record::format_control(message), fds);
 }
 
-Zygote::Zygote(core::Active& owner, Fd control, Fd output, const std::string& tag)
+Zygote::Zygote(core::Active& owner, Fd control, Fd output, process::Lines::Sink sink)
     : control_(owner, std::move(control)),
-      output_(std::make_unique<process::Output>(owner, std::move(output), process::log_sink(tag))) {
-}
+      output_(std::make_unique<process::Output>(owner, std::move(output), std::move(sink))) {}
 
 Result<std::unique_ptr<Zygote>> Zygote::start(core::Active& owner,
                                               const conf::Application& application,
                                               const HostOptions& options, const Channels& channels,
-                                              unsigned front_threads, bool multiprocess) {
+                                              unsigned front_threads, bool multiprocess,
+                                              process::SiteLog& log) {
   auto control = net::Channel::pair();
   if (!control) return control.error();
   auto output = process::Output::pipe();
   if (!output) return output.error();
   auto pid = process::spawn(command_for(application, options, control->second, output->childs));
   if (!pid) return pid.error();
-  std::unique_ptr<Zygote> zygote(
-      new Zygote(owner, std::move(control->first), std::move(output->ours), application.name));
+  std::unique_ptr<Zygote> zygote(new Zygote(owner, std::move(control->first),
+                                            std::move(output->ours),
+                                            log.sink()));
   zygote->pid_ = *pid;
   zygote->send(setup_message(application, front_threads, multiprocess),
                {channels.worker_queue.get(), channels.cells.get()});

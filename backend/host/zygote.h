@@ -19,6 +19,7 @@
 #include "proxy/core/loop.h"
 #include "proxy/net/channel.h"
 #include "proxy/process/output.h"
+#include "proxy/process/site_log.h"
 #include "proxy/process/spawn.h"
 
 namespace portico::backend {
@@ -35,11 +36,13 @@ class Zygote {
  public:
   /// Starts the interpreter and tells it what to import. `owner` is woken when it has said
   /// something or its output has ended.
+  /// log  outlives it and its output
   static core::Result<std::unique_ptr<Zygote>> start(core::Active& owner,
                                                      const conf::Application& application,
                                                      const HostOptions& options,
                                                      const Channels& channels,
-                                                     unsigned front_threads, bool multiprocess);
+                                                     unsigned front_threads, bool multiprocess,
+                                                     process::SiteLog& log);
 
   pid_t pid() const { return pid_; }
   /// The next thing it said; nothing: wait (or its channel has ended: its death is what wait says).
@@ -53,7 +56,7 @@ class Zygote {
   std::unique_ptr<process::Output> ended();
 
  private:
-  Zygote(core::Active& owner, core::Fd control, core::Fd output, const std::string& tag);
+  Zygote(core::Active& owner, core::Fd control, core::Fd output, process::Lines::Sink sink);
   void send(const record::ControlMessage& message, std::vector<int> fds);
 
   net::Channel control_;

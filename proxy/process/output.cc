@@ -6,8 +6,6 @@
 #include <array>
 #include <cerrno>
 
-#include "proxy/core/log.h"
-
 namespace portico::process {
 namespace {
 
@@ -58,12 +56,6 @@ void Output::finish() {
   pipe_.reset();
   lines_.end();
   owner_.wake();
-}
-
-Lines::Sink log_sink(std::string tag) {
-  return [tag = std::move(tag)](std::string_view line) {
-    core::log(core::Level::info, "[" + tag + "] " + std::string(line));
-  };
 }
 
 }  // namespace portico::process

@@ -39,7 +39,4 @@ class Output final : public core::Active, public core::ReadyListener {
   Lines lines_;
 };
 
-/// A sink that writes "[tag] line" to our log on standard error.
-Lines::Sink log_sink(std::string tag);
-
 }  // namespace portico::process

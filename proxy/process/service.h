@@ -12,6 +12,8 @@
 
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
+#include "proxy/process/recent_lines.h"
+#include "proxy/process/report.h"
 
 namespace portico::process {
 
@@ -43,6 +45,11 @@ class Service {
   virtual bool stopped()
       const = 0;  ///< no child is left; the supervisor is woken when this changes
   virtual void reopen_logs() = 0;
+
+  /// What is known of it now.
+  virtual ServiceReport report() const = 0;
+  /// What its processes wrote lately; that of its whole site.
+  virtual RecentLines& recent_lines() = 0;
 };
 
 }  // namespace portico::process

@@ -96,7 +96,7 @@ class Bench {
   }
 
   void start(unsigned front_threads = 1) {
-    if (!service) service.emplace(supervisor, options, host_options());
+    if (!service) service.emplace(supervisor, options, host_options(), recent);
     front = std::make_unique<FakeFront>(front_threads);
     service->front_up(*front);
   }
@@ -135,6 +135,7 @@ class Bench {
   core::Loop loop;
   ScratchDirectory folder;
   conf::Application options;
+  std::shared_ptr<process::RecentLines> recent = std::make_shared<process::RecentLines>();
   Agent supervisor{loop, [] {}};
   std::unique_ptr<FakeFront> front;
   std::optional<ApplicationService> service;

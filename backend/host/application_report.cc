@@ -1,0 +1,37 @@
+// What an application says of itself for status: ApplicationService::report().
+#include "backend/host/application_service.h"
+
+namespace portico::backend {
+namespace {
+
+using process::ServiceReport;
+using process::WorkerReport;
+
+WorkerReport::State state_of(Worker::State state) {
+  if (state == Worker::State::ready) return WorkerReport::State::ready;
+  return state == Worker::State::leaving ? WorkerReport::State::leaving
+                                         : WorkerReport::State::starting;
+}
+
+}  // namespace
+
+ServiceReport ApplicationService::report() const {
+  ServiceReport report;
+  report.name = application_.name;
+  report.site = application_.site;
+  if (state_ == State::ready) report.state = ServiceReport::State::ready;
+  if (state_ == State::failed) {
+    report.state = ServiceReport::State::failed;
+    report.reason = reason_;
+  }
+  report.user = options_->identity;
+  report.parent = zygote_ != nullptr ? zygote_->pid() : 0;
+  report.wanted = application_.workers;
+  for (const auto& [number, worker] : workers_.all())
+    report.workers.push_back(
+        {number, worker.pid, state_of(worker.state), loop().now() - worker.born});
+  report.troubles = log_.troubles().list();
+  return report;
+}
+
+}  // namespace portico::backend

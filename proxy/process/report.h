@@ -1,0 +1,69 @@
+// Report: what a service says of itself when it is asked: values, which others make into text.
+//
+// Made by a process::Service in the supervisor's thread; read there by whoever answers for status.
+// Memory is not among them: it is read when it is wanted (memory.h).
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/core/loop.h"
+#include "proxy/process/identity.h"
+
+namespace portico::process {
+
+/// Something that went wrong, and when.
+struct Trouble {
+  std::chrono::system_clock::time_point when;
+  std::string what;
+};
+
+/// The last few of them, the newest last.
+class Troubles {
+ public:
+  static constexpr std::size_t kept = 8;
+
+  void note(std::string_view what) {
+    list_.push_back({std::chrono::system_clock::now(), std::string(what)});
+    if (list_.size() > kept) list_.pop_front();
+  }
+  const std::deque<Trouble>& list() const { return list_; }
+
+ private:
+  std::deque<Trouble> list_;
+};
+
+struct WorkerReport {
+  enum class State : std::uint8_t { starting, ready, leaving };
+
+  unsigned number = 0;
+  pid_t pid = 0;  ///< 0: not yet known
+  State state = State::starting;
+  core::Duration age{};  ///< since it was asked for
+};
+
+struct ServiceReport {
+  /// starting  none of its workers takes requests (yet)
+  /// ready     at least one does
+  /// failed    it cannot run for now; `reason` says why
+  enum class State : std::uint8_t { starting, ready, failed };
+
+  std::string name;  ///< that of the application
+  std::string site;
+  State state = State::starting;
+  std::string reason;            ///< empty unless failed
+  std::optional<Identity> user;  ///< whom its processes run as; none: as the supervisor
+  pid_t parent = 0;              ///< the process that its workers are forked from; 0: none
+  unsigned wanted = 0;           ///< how many workers there should be
+  std::vector<WorkerReport> workers;
+  std::deque<Trouble> troubles;
+};
+
+}  // namespace portico::process
