@@ -266,8 +266,11 @@ struct Config {
   Spool spool;
   std::string state_directory = "/var/lib/portico";  ///< the last good configuration
   std::string run_directory = "/run/portico";        ///< sockets; the engine without memfd
-  Position where;                                    ///< of the main file
-  Position user_where;                               ///< of `user`
+  /// The socket that `portico status` and its like speak to: an absolute path, or "off". Empty: the
+  /// usual place, see proxy/run/control_path.h.
+  std::string control;
+  Position where;       ///< of the main file
+  Position user_where;  ///< of `user`
 
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -123,6 +123,7 @@ void put_server(Page& page, const Config& config) {
   }
   page.line("state_directory", yaml_quote(config.state_directory));
   page.line("run_directory", yaml_quote(config.run_directory));
+  if (!config.control.empty()) page.line("control", yaml_quote(config.control));
 }
 
 void put_defaults(Page& page, const Config& config) {

@@ -19,14 +19,14 @@ struct Section {
 inline constexpr Section top_section{
     "at the top",
     "include listen front_threads user sites pools timeouts limits log trusted_proxies spool "
-    "state_directory run_directory",
-    "acme cache control metrics tls", ""};
+    "state_directory run_directory control",
+    "acme cache metrics tls", ""};
 
 /// The keys of the main file that concern the whole server stand there only.
 inline constexpr Section included_section{
     "in an included file", "sites pools", "",
     "include listen front_threads user timeouts limits log trusted_proxies spool state_directory "
-    "run_directory"};
+    "run_directory control"};
 
 inline constexpr Section site_section{
     "in a site",

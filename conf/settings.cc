@@ -83,6 +83,14 @@ void read_spool(Reader& reader, const Node& node, Spool& into) {
   read_amounts(reader, spool, spool_options, into);
 }
 
+void read_control(Reader& reader, const Node& node, Config& into) {
+  if (node.kind == Node::Kind::scalar && node.text == "off") {
+    into.control = node.text;
+  } else {
+    reader.read_path(&node, into.control);
+  }
+}
+
 /// Only its form: read_sources() has followed it.
 void check_include(Reader& reader, const Node& node) {
   constexpr std::string_view wanted = "files, such as sites.d/*.yaml";
@@ -152,6 +160,7 @@ void read_server(Reader& reader, const Mapping& top, Config& config) {
   reader.read_unsigned(top.find("front_threads"), 0, 128, config.front_threads);
   reader.read_path(top.find("state_directory"), config.state_directory);
   reader.read_path(top.find("run_directory"), config.run_directory);
+  if (const Node* node = top.find("control")) read_control(reader, *node, config);
   read_top_mappings(reader, top, config);
 }
 

@@ -138,7 +138,7 @@ std::string where_it_runs(const ServeOptions& options) {
 }  // namespace
 
 Sources serve_sources(const ServeOptions& options) {
-  const std::string text = "listen: [" + yaml_quote(options.listen) + "]\n" +
+  const std::string text = "listen: [" + yaml_quote(options.listen) + "]\ncontrol: \"off\"\n" +
                            "sites:\n  default:\n    wsgi: " + yaml_quote(options.reference) +
                            "\n    directory: " + yaml_quote(options.directory) + "\n    " +
                            where_it_runs(options) +

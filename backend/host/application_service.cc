@@ -59,9 +59,7 @@ ApplicationService::~ApplicationService() {
   if (zygote_ != nullptr) zygote_->kill(SIGKILL);
 }
 
-void ApplicationService::say(core::Level level, const std::string& text) {
-  log_.say(level, text);
-}
+void ApplicationService::say(core::Level level, const std::string& text) { log_.say(level, text); }
 
 void ApplicationService::tell(const ControlMessage& text, std::span<const int> fds) {
   if (front_ != nullptr) front_->tell(application_.name, record::format_control(text), fds);

@@ -15,8 +15,8 @@
 namespace portico::backend {
 namespace {
 
-using record::ControlMessage;
 using process::WorkerReport;
+using record::ControlMessage;
 using State = process::ServiceReport::State;
 
 // The one worker there is: the front itself.
@@ -98,8 +98,8 @@ void EmbeddedService::embed() {
   announce(*ends);
   control_ = std::make_unique<net::Channel>(*this, std::move(ends->our_control));
   set_up(*channels, *ends, output->childs);
-  outputs_.push_back(std::make_unique<process::Output>(*this, std::move(output->ours),
-                                                       log_.sink()));
+  outputs_.push_back(
+      std::make_unique<process::Output>(*this, std::move(output->ours), log_.sink()));
 }
 
 // The front's part of it: what it loads, and the worker's ends go by way of the control socket.

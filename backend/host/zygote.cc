@@ -78,9 +78,8 @@ Result<std::unique_ptr<Zygote>> Zygote::start(core::Active& owner,
   if (!output) return output.error();
   auto pid = process::spawn(command_for(application, options, control->second, output->childs));
   if (!pid) return pid.error();
-  std::unique_ptr<Zygote> zygote(new Zygote(owner, std::move(control->first),
-                                            std::move(output->ours),
-                                            log.sink()));
+  std::unique_ptr<Zygote> zygote(
+      new Zygote(owner, std::move(control->first), std::move(output->ours), log.sink()));
   zygote->pid_ = *pid;
   zygote->send(setup_message(application, front_threads, multiprocess),
                {channels.worker_queue.get(), channels.cells.get()});

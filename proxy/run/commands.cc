@@ -9,6 +9,7 @@
 
 #include "conf/check.h"
 #include "conf/load.h"
+#include "proxy/run/control_commands.h"
 #include "proxy/run/front.h"
 #include "proxy/run/help.h"
 #include "proxy/run/supervisor.h"
@@ -83,6 +84,12 @@ int act(const Options& options, const Parts& parts) {
       return check(options, parts);
     case Verb::serve:
       return serve(options, parts);
+    case Verb::status:
+      return show_status(options);
+    case Verb::logs:
+      return show_logs(options);
+    case Verb::stop:
+      return stop_running(options);
     case Verb::version:
       std::cout << version_text << '\n';
       return exit_good;

@@ -20,6 +20,7 @@
 #include "proxy/route/pools.h"
 #include "proxy/route/snapshot.h"
 #include "proxy/run/front_message.h"
+#include "proxy/run/front_report.h"
 #include "proxy/run/front_thread.h"
 #include "proxy/run/log_level.h"
 #include "proxy/run/no_applications.h"
@@ -101,6 +102,8 @@ class Front final : public core::Active {
       start(core::decimal(order.argument).value_or(0));
     } else if (order.verb == say::service) {
       if (works_) works_->applications->hear(order.argument, order.body, std::move(fds));
+    } else if (order.verb == say::report) {
+      report(order.argument);
     } else if (order.verb == say::drain) {
       drain(std::chrono::milliseconds(core::decimal(order.argument).value_or(0)));
     }
@@ -177,6 +180,13 @@ class Front final : public core::Active {
         FrontThread::Setup{works_->snapshot->root(), works_->counts, std::move(listeners),
                            works_->pools, *works_->applications},
         *this);
+  }
+
+  void report(std::string_view serial) {
+    if (!works_) return;
+    const FrontReport known =
+        collect(config_, works_->pools, works_->counters, *works_->applications, loop().now());
+    channel_.send(format_message({say::report, serial, format_report(known)}));
   }
 
   void drain(core::Duration time) {

@@ -10,10 +10,12 @@
 //   log (again after a rotation)                      its path   opened for appending
 //   start                              front threads
 //   service                            service name   text       any
+//   report                             serial
 //   drain                              milliseconds
 //   from the front
 //   ready: listens
 //   service                            service name   text       any
+//   report                             serial         front_report.h
 #pragma once
 
 #include <string>
@@ -27,6 +29,7 @@ inline constexpr std::string_view listener = "listener";
 inline constexpr std::string_view log = "log";
 inline constexpr std::string_view start = "start";
 inline constexpr std::string_view service = "service";
+inline constexpr std::string_view report = "report";
 inline constexpr std::string_view drain = "drain";
 inline constexpr std::string_view ready = "ready";
 }  // namespace say

@@ -92,6 +92,11 @@ void FrontProcess::tell(std::string_view service, std::string_view text, std::sp
   if (channel_) channel_->send(format_message({say::service, service, text}), fds);
 }
 
+bool FrontProcess::ask(std::uint64_t serial) {
+  if (channel_) channel_->send(format_message({say::report, std::to_string(serial), {}}));
+  return channel_ != nullptr;
+}
+
 void FrontProcess::drain(core::Duration time) {
   ending_ = true;
   restart_.clear();
@@ -124,6 +129,7 @@ void FrontProcess::hear() {
     if (said.verb == say::ready) owner_.front_ready();
     if (said.verb == say::service)
       owner_.front_said(said.argument, said.body, std::move((*message)->fds));
+    if (said.verb == say::report) owner_.front_reported(said.argument, said.body);
   }
 }
 

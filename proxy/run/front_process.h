@@ -39,6 +39,8 @@ class FrontProcess final : public core::Active, public process::FrontLink {
     virtual void front_ended() = 0;    ///< gone() tells whether another one will come
     virtual void front_said(std::string_view service, std::string_view text,
                             std::vector<core::Fd> fds) = 0;
+    /// What it knows, as ask() wanted: front_report.h.
+    virtual void front_reported(std::string_view serial, std::string_view text) = 0;
 
    protected:
     ~Owner() = default;
@@ -52,6 +54,8 @@ class FrontProcess final : public core::Active, public process::FrontLink {
   void kill();  ///< at once; no other is started
   bool child_ended(pid_t pid, int wait_status);
   bool gone() const { return ending_ && pid_ == 0; }
+  bool ask(std::uint64_t serial);  ///< for a report; false: there is no front
+  pid_t pid() const { return pid_; }
   void send_logs();  ///< new descriptors, after a rotation
 
   // FrontLink

@@ -12,6 +12,9 @@ itself, or from any other HTTP servers.
                                   (default: /etc/portico/portico.yaml)
   portico check [FILE]            say what is wrong with FILE, and what this machine lacks
   portico serve APPLICATION       run one WSGI application from here, without any file
+  portico status [FILE]           say how its sites, workers and endpoints are
+  portico logs SITE               show what a site's processes wrote; -f: and go on
+  portico stop [FILE]             finish what runs, and end it
   portico version                 print the version
   portico help COMMAND            explain a command (also: portico COMMAND --help)
 
@@ -77,6 +80,39 @@ APPLICATION is one of
 A virtual environment in .venv or venv is used if there is one, else python3. Ctrl-C stops it.
 )text";
 
+constexpr std::string_view status_help =
+    R"text(portico status [FILE] [--json]: say how everything is in the Portico that runs FILE
+
+Sites with their routes, applications with their workers, pools with their endpoints; what is not
+well stands there with its reason. Root and the user who runs Portico see everything, the user of
+a site sees that site.
+
+  --json   one object for programs; its names are stable: man portico
+
+Exit status: 0 all is well, 1 something is down or degraded, 3 Portico is not running, 4 it cannot
+be asked.
+)text";
+
+constexpr std::string_view logs_help =
+    R"text(portico logs SITE [-f] [-n N] [--config FILE]: show what the processes of a site wrote
+
+The last lines of their standard output and standard error, each with its time, and what Portico
+has to say of them. The supervisor keeps the last 256 KiB of each site.
+
+  -f              go on with what comes, until Ctrl-C
+  -n N            so many of the lines that are there (default 20)
+  --config FILE   the file that Portico runs (default: /etc/portico/portico.yaml)
+)text";
+
+constexpr std::string_view stop_help =
+    R"text(portico stop [FILE]: end the Portico that runs FILE
+
+It takes no new requests, finishes those that run, for at most timeouts.shutdown (30 s), and leaves.
+The command waits for that.
+
+Exit status: 0 it has ended, 3 it was not running, 4 it cannot be asked.
+)text";
+
 constexpr std::string_view version_help = "portico version: print the version\n";
 
 }  // namespace
@@ -89,6 +125,12 @@ std::string_view help_text(Verb topic) {
       return check_help;
     case Verb::serve:
       return serve_help;
+    case Verb::status:
+      return status_help;
+    case Verb::logs:
+      return logs_help;
+    case Verb::stop:
+      return stop_help;
     case Verb::version:
       return version_help;
     case Verb::help:

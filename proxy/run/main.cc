@@ -27,6 +27,15 @@ class WsgiApplications final : public run::Applications {
   void hear(std::string_view service, std::string_view text, std::vector<core::Fd> fds) override {
     applications_.hear(service, text, std::move(fds));
   }
+  run::ApplicationFacts facts(std::string_view service) const override {
+    run::ApplicationFacts facts;
+    const auto application = applications_.find(service);
+    if (application == nullptr) return facts;
+    facts.healthy = application->healthy();
+    for (const backend::WorkerStatus& worker : application->workers())
+      facts.workers.push_back({worker.worker, worker.answers->load(std::memory_order_relaxed)});
+    return facts;
+  }
   void attach(core::Loop& loop) override { applications_.attach(loop); }
   void detach(core::Loop& loop) override { applications_.detach(loop); }
 

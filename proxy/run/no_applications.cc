@@ -21,6 +21,7 @@ std::shared_ptr<const serve::Handler> NoApplications::handler(const conf::Applic
 }
 
 void NoApplications::hear(std::string_view, std::string_view, std::vector<core::Fd>) {}
+ApplicationFacts NoApplications::facts(std::string_view) const { return {}; }
 void NoApplications::attach(core::Loop&) {}
 void NoApplications::detach(core::Loop&) {}
 

@@ -13,6 +13,7 @@ class NoApplications final : public Applications {
   std::shared_ptr<const serve::Handler> handler(const conf::Application& application,
                                                 const conf::Route& route) override;
   void hear(std::string_view service, std::string_view text, std::vector<core::Fd> fds) override;
+  ApplicationFacts facts(std::string_view service) const override;
   void attach(core::Loop& loop) override;
   void detach(core::Loop& loop) override;
 };

@@ -18,9 +18,12 @@ struct VerbName {
   Verb verb;
 };
 
-constexpr std::array<VerbName, 5> verb_names{{{"run", Verb::run},
+constexpr std::array<VerbName, 8> verb_names{{{"run", Verb::run},
                                               {"check", Verb::check},
                                               {"serve", Verb::serve},
+                                              {"status", Verb::status},
+                                              {"logs", Verb::logs},
+                                              {"stop", Verb::stop},
                                               {"version", Verb::version},
                                               {"help", Verb::help}}};
 constexpr std::string_view front_name = "front";  // hidden: in no list, and nearest to nothing
@@ -47,10 +50,35 @@ std::string take_number(std::string_view flag, std::string_view value, unsigned&
   return {};
 }
 
-constexpr std::array<Flag, 5> flags{{
+std::string turn_on(bool& flag) {
+  flag = true;
+  return {};
+}
+
+// A log has no more lines than this: process::RecentLines keeps 256 KiB.
+constexpr std::uint64_t most_lines = 100'000;
+
+std::string take_lines(std::string_view value, unsigned& into) {
+  const auto number = core::decimal(value);
+  if (!number || *number > most_lines)
+    return "-n takes a number of lines up to " + std::to_string(most_lines) + ", not " +
+           quoted(value);
+  into = static_cast<unsigned>(*number);
+  return {};
+}
+
+constexpr std::array<Flag, 9> flags{{
     {"--effective", Verb::check, Takes::nothing,
-     [](Options& options, std::string_view) {
-       options.effective = true;
+     [](Options& options, std::string_view) { return turn_on(options.effective); }},
+    {"--json", Verb::status, Takes::nothing,
+     [](Options& options, std::string_view) { return turn_on(options.json); }},
+    {"-f", Verb::logs, Takes::nothing,
+     [](Options& options, std::string_view) { return turn_on(options.follow); }},
+    {"-n", Verb::logs, Takes::value,
+     [](Options& options, std::string_view value) { return take_lines(value, options.lines); }},
+    {"--config", Verb::logs, Takes::value,
+     [](Options& options, std::string_view value) {
+       options.file = value;
        return std::string();
      }},
     {"--listen", Verb::serve, Takes::value,
@@ -67,10 +95,7 @@ constexpr std::array<Flag, 5> flags{{
        return take_number("--threads", value, options.serve.threads);
      }},
     {"--embedded", Verb::serve, Takes::nothing,
-     [](Options& options, std::string_view) {
-       options.serve.embedded = true;
-       return std::string();
-     }},
+     [](Options& options, std::string_view) { return turn_on(options.serve.embedded); }},
 }};
 
 std::string_view name_of(Verb verb) {
@@ -191,6 +216,8 @@ class Reader {
       options_.serve.reference = word;
     } else if (options_.verb == Verb::help) {
       read_topic(word);
+    } else if (options_.verb == Verb::logs) {
+      options_.site = word;
     } else {
       options_.file = word;
     }
@@ -213,6 +240,8 @@ class Reader {
     const conf::ServeOptions& serve = options_.serve;
     if (serve.embedded && serve.workers != conf::ServeOptions{}.workers)
       problem_ = "--workers needs processes of the application's own; leave it out, or --embedded";
+    if (options_.verb == Verb::logs && options_.site.empty())
+      problem_ = "\"portico logs\" needs the name of a site, such as shop.example";
     if (options_.file.empty()) problem_ = "the name of the configuration file is empty";
   }
 

@@ -18,6 +18,9 @@ enum class Verb : std::uint8_t {
   run,      ///< the front door of a file
   check,    ///< what is wrong with a file, and what is missing on this machine
   serve,    ///< one application, no file
+  status,   ///< how everything is
+  logs,     ///< what a site's processes wrote
+  stop,     ///< the end of a running Portico
   version,  ///< one line
   help,     ///< of all, or of a verb
   front,    ///< not for people: what the supervisor starts (see front.h)
@@ -25,9 +28,13 @@ enum class Verb : std::uint8_t {
 
 struct Options {
   Verb verb = Verb::help;
-  std::string file = "/etc/portico/portico.yaml";  ///< run, check
+  std::string file = "/etc/portico/portico.yaml";  ///< run, check, status, logs, stop
   bool effective = false;                          ///< check: print all values in force
   conf::ServeOptions serve;                        ///< serve; `directory` is left to the caller
+  bool json = false;                               ///< status: for programs
+  std::string site;                                ///< logs
+  unsigned lines = 20;                             ///< logs: how many of those there are
+  bool follow = false;                             ///< logs: and those to come
   Verb topic = Verb::help;                         ///< help: of which verb
 };
 

@@ -6,6 +6,7 @@
 // 503.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -24,11 +25,24 @@ namespace portico::run {
 /// thread says keeps its order.
 using TellService = std::function<void(std::string_view service, std::string_view text)>;
 
+/// What the front knows of one application, for status.
+struct ApplicationFacts {
+  struct Worker {
+    unsigned number = 0;
+    std::uint64_t requests = 0;  ///< answered so far
+  };
+
+  bool healthy = true;  ///< false: its health check fails
+  std::vector<Worker> workers;
+};
+
 /// The counterpart of all services in the front process. Made and told by the main thread.
 class Applications : public route::ApplicationHost {
  public:
   /// The service of that name said something. The main thread.
   virtual void hear(std::string_view service, std::string_view text, std::vector<core::Fd> fds) = 0;
+  /// Of the service of that name; nothing is known of one that there is not. Any thread.
+  virtual ApplicationFacts facts(std::string_view service) const = 0;
   virtual void attach(core::Loop& loop) = 0;  ///< a front thread, before it serves
   virtual void detach(core::Loop& loop) = 0;  ///< a front thread, when it serves no more
 };

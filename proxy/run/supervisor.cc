@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,7 +24,11 @@
 #include "proxy/run/access_logs.h"
 #include "proxy/run/banner.h"
 #include "proxy/run/bound_listener.h"
+#include "proxy/run/control.h"
+#include "proxy/run/control_path.h"
+#include "proxy/run/control_socket.h"
 #include "proxy/run/front_process.h"
+#include "proxy/run/front_reports.h"
 #include "proxy/run/help.h"
 #include "proxy/run/log_level.h"
 #include "proxy/run/sources_file.h"
@@ -54,6 +59,7 @@ struct Foundation {
   std::vector<BoundListener> listeners;
   AccessLogs logs;
   unsigned threads;
+  ControlSocket control;  // none where it was not wanted, or could not be made
 };
 
 bool fail(const std::string& why) {
@@ -77,6 +83,18 @@ bool bind_all(const conf::Config& config, Foundation& foundation) {
   return true;
 }
 
+// Another Portico in our place is a mistake; a socket that cannot be made is no reason to serve
+// nobody.
+bool open_control(const conf::Config& config, Foundation& foundation) {
+  const std::string path = control_path(config);
+  if (path.empty()) return true;
+  ControlSocket::Made made = ControlSocket::make(path);
+  if (made.in_use) return fail(made.problem);
+  if (!made.problem.empty()) log(Level::error, made.problem);
+  foundation.control = std::move(made.socket);
+  return true;
+}
+
 bool seal(const conf::Sources& sources, Foundation& foundation) {
   auto sealed = seal_sources(sources);
   if (!sealed) return fail(core::describe(sealed.error()));
@@ -94,7 +112,7 @@ std::vector<std::string> front_environment(const conf::Config& config) {
   return process::application_environment(embedded->environment, changes ? &*identity : nullptr);
 }
 
-class Supervisor final : public core::Active, public FrontProcess::Owner {
+class Supervisor final : public core::Active, public FrontProcess::Owner, public Controlled {
  public:
   Supervisor(core::Loop& in, const conf::Config& config, Foundation& foundation, const Parts& parts)
       : Active(in),
@@ -103,6 +121,8 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
         front_(in, *this,
                {foundation.sources, foundation.listeners, foundation.logs, foundation.threads,
                 front_environment(config)}),
+        front_reports_([this](std::uint64_t serial) { return front_.ask(serial); }),
+        started_(in.now()),
         deadline_(*this) {
     if (parts.services) services_ = parts.services(*this, config);
   }
@@ -133,6 +153,7 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
 
   void front_ended() override {
     for (auto& service : services_) service->front_down();
+    front_reports_.front_ended();
     wake();
   }
 
@@ -140,6 +161,21 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
                   std::vector<core::Fd> fds) override {
     for (auto& service : services_)
       if (service->name() == name) return service->hear(text, std::move(fds));
+  }
+
+  void front_reported(std::string_view serial, std::string_view text) override {
+    front_reports_.answered(serial, text);
+  }
+
+  // Controlled
+  const conf::Config& config() const override { return config_; }
+  std::span<const std::unique_ptr<process::Service>> services() const override { return services_; }
+  FrontReports& front_reports() override { return front_reports_; }
+  pid_t front_pid() const override { return front_.pid(); }
+  core::Duration age() const override { return loop().now() - started_; }
+  bool stopping() const override { return phase_ != Phase::running; }
+  void stop() override {
+    if (phase_ == Phase::running) begin_to_stop();
   }
 
  private:
@@ -233,6 +269,8 @@ class Supervisor final : public core::Active, public FrontProcess::Owner {
   Foundation& foundation_;
   Parts::Services services_;
   FrontProcess front_;
+  FrontReports front_reports_;
+  const core::Time started_;
   Phase phase_ = Phase::running;
   bool killed_ = false;
   bool announced_ = false;
@@ -266,14 +304,18 @@ int supervise(const conf::Sources& sources, const conf::Config& config, const Pa
   process::raise_open_files();
   process::adopt_orphans();
   process::ignore_signal(SIGPIPE);
-  Foundation foundation{{}, {}, AccessLogs(config), threads_for(config)};
-  if (!knows_the_user(config) || !bind_all(config, foundation) || !seal(sources, foundation))
+  Foundation foundation{{}, {}, AccessLogs(config), threads_for(config), {}};
+  if (!knows_the_user(config) || !open_control(config, foundation) ||
+      !bind_all(config, foundation) || !seal(sources, foundation))
     return 1;
   foundation.logs.open();
   warn_of_machine(config);
   {
     core::Loop loop;
     Supervisor supervisor(loop, config, foundation, parts);
+    std::optional<Control> control;
+    core::Fd listening = foundation.control.take_descriptor();
+    if (listening) control.emplace(loop, std::move(listening), supervisor);
     supervisor.start();
     loop.run();
   }

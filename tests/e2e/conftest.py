@@ -68,11 +68,16 @@ def doors(request, tmp_path):
 
 def runner(doors, place):
     def run(text, **more):
-        if not any(line.startswith('listen:') for line in text.splitlines()):
+        written = {line.split(':')[0] for line in text.splitlines()}
+        if 'listen' not in written:
             text = 'listen: ["127.0.0.1:0"]\n' + text
+        if 'control' not in written:
+            text = f'control: {place}/control.sock\n' + text
         file = place / 'portico.yaml'
         file.write_text(text)
-        return doors('run', file, **more)
+        door = doors('run', file, **more)
+        door.file = file
+        return door
     return run
 
 
@@ -80,7 +85,8 @@ def runner(doors, place):
 def portico(doors, tmp_path):
     """portico(text) -> Door: `portico run` with a file of that text.
 
-    The text needs no `listen:`; without one it listens on a free port of 127.0.0.1.
+    The text needs no `listen:`; without one it listens on a free port of 127.0.0.1. Nor does it
+    need a `control:`; without one the socket is control.sock beside the file, which is door.file.
     """
     return runner(doors, tmp_path)
 

@@ -86,6 +86,6 @@ def test_effective_values_are_a_file_that_means_the_same(file):
 def test_a_port_in_use_is_told_with_what_helps(file):
     with socket.create_server(('127.0.0.1', 0)) as taken:
         port = taken.getsockname()[1]
-        done = command('run', file(GOOD.replace(':0"', f':{port}"')))
+        done = command('run', file('control: "off"\n' + GOOD.replace(':0"', f':{port}"')))
     assert done.returncode == 1
     assert f'cannot listen on 127.0.0.1:{port}' in done.stderr

@@ -364,7 +364,7 @@ def test_two_doors_before_each_other_are_a_loop(portico, doors, folder, tmp_path
     one, two = folder / 'one.sock', folder / 'two.sock'
     first = portico(f'listen: ["127.0.0.1:0", "unix:{one}"]\nsites:\n  a.example: {{to: "unix:{two}"}}\n')
     second = tmp_path / 'second.yaml'
-    second.write_text(f'listen: ["unix:{two}"]\nsites:\n  a.example: {{to: "unix:{one}"}}\n')
+    second.write_text(f'listen: ["unix:{two}"]\ncontrol: "off"\nsites:\n  a.example: {{to: "unix:{one}"}}\n')
     doors('run', second)
     assert first.get('/', 'a.example').status == 508
 

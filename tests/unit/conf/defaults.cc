@@ -39,6 +39,7 @@ TEST_CASE("defaults: the server") {
   CHECK(config.trusted_proxies.empty());
   CHECK(config.state_directory == "/var/lib/portico");
   CHECK(config.run_directory == "/run/portico");
+  CHECK(config.control.empty());  // the usual place
   CHECK(config.log.access == "-");
   CHECK(config.log.format == LogFormat::combined);
   CHECK(config.log.level == LogLevel::info);

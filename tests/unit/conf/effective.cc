@@ -37,6 +37,7 @@ limits: {header_bytes: 1KiB, target_bytes: 1KiB, header_fields: 11, body: 1B, qu
 spool: {directory: /s, quota: 1B, memory: 2MiB, threshold: 3B}
 state_directory: /a
 run_directory: /b
+control: /c
 pools: {p: {endpoints: ["a:1"], policy: least_requests,
             health: {interval: 1s, timeout: 1ms, rise: 4, fall: 5, status: 201-202}}})",
       R"yaml(sites: {a.example: {wsgi: "x y.py:f()", directory: "/a \"b\" ü", python: python3.9,

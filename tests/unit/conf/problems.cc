@@ -29,7 +29,8 @@ TEST_CASE("problems: unknown keys get the nearest known one, in every kind of ma
       {"lisen: [\":80\"]\n", {"1:1: unknown key \"lisen\" at the top; write \"listen\""}},
       {"zzz: 1\n",
        {"1:1: unknown key \"zzz\" at the top; write include, listen, front_threads, user, sites, "
-        "pools, timeouts, limits, log, trusted_proxies, spool, state_directory or run_directory"}},
+        "pools, timeouts, limits, log, trusted_proxies, spool, state_directory, run_directory or "
+        "control"}},
       {"timeouts: {conect: 5s}\n",
        {"1:12: unknown key \"conect\" in \"timeouts\"; write \"connect\""}},
       {"limits: {bdy: 1B}\n", {"1:10: unknown key \"bdy\" in \"limits\"; write \"body\""}},
@@ -124,8 +125,8 @@ TEST_CASE("problems: wrong types") {
   const Case one = GENERATE(values<Case>({
       {"- a\n",
        {"1:1: a list stands here; write keys and values: include, listen, front_threads, user, "
-        "sites, pools, timeouts, limits, log, trusted_proxies, spool, state_directory or "
-        "run_directory"}},
+        "sites, pools, timeouts, limits, log, trusted_proxies, spool, state_directory, "
+        "run_directory or control"}},
       {"timeouts: 5s\n",
        {"1:11: a single value stands here; write keys and values: header, idle, connect, "
         "response, queue, start, body, send or shutdown"}},

@@ -50,6 +50,7 @@ TEST_CASE("samples: what the annotated one writes at the top are the defaults") 
   sample.pools.clear();
   sample.applications.clear();
   sample.user.clear();
+  sample.control.clear();
   CHECK(sample == load_text("").config);
 }
 

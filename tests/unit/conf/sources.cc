@@ -105,5 +105,5 @@ TEST_CASE("serve: what is wrong on the command line is told like a line of a fil
   const auto problems = lines(load(serve_sources(options)).problems);
   REQUIRE(problems.size() == 2);
   CHECK(problems[0].starts_with("command line:1:10: \"x\" has no port"));
-  CHECK(problems[1].starts_with("command line:4:11: \"shop..wsgi\" is not a WSGI application"));
+  CHECK(problems[1].starts_with("command line:5:11: \"shop..wsgi\" is not a WSGI application"));
 }

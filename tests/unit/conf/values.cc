@@ -34,6 +34,7 @@ user: www-data
 trusted_proxies: [10.0.0.0/8, "::1", unix]
 state_directory: /a//b/../c/
 run_directory: run
+control: run/c.sock
 timeouts: {shutdown: 5s}
 limits: {connections: 1000, connections_per_client: 10}
 log: {access: access.log, format: json, level: debug}
@@ -48,6 +49,8 @@ spool: {directory: /spool, quota: 2GiB, memory: 1MiB, threshold: 0B}
   CHECK(config.trusted_proxies[0].text() == "10.0.0.0/8");
   CHECK(config.state_directory == "/a/c");
   CHECK(config.run_directory == "/etc/portico/run");
+  CHECK(config.control == "/etc/portico/run/c.sock");
+  CHECK(loaded("control: \"off\"\n").control == "off");
   CHECK(config.shutdown_timeout == seconds(5));
   CHECK(config.connections.total == 1000);
   CHECK(config.connections.per_client == 10);

@@ -27,7 +27,7 @@ class Bench final : public process::FrontLink {
     options.embedded = true;
     auto host = std::make_shared<backend::HostOptions>();
     host->engine = std::move(*backend::sealed_copy("engine", backend::engine_image()));
-    service.emplace(supervisor, options, std::move(host));
+    service.emplace(supervisor, options, std::move(host), recent);
   }
   ~Bench() override {
     service->stop(loop.now());
@@ -86,6 +86,7 @@ class Bench final : public process::FrontLink {
   conf::Application options;
   Agent supervisor{loop, [] {}};
   Agent ears{loop, [] {}};
+  std::shared_ptr<process::RecentLines> recent = std::make_shared<process::RecentLines>();
   std::optional<EmbeddedService> service;
   std::vector<ControlMessage> told;
   std::optional<ControlMessage> plan;

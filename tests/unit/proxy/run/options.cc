@@ -55,6 +55,22 @@ TEST_CASE("options: serve takes values with a blank or with =") {
   CHECK(options.serve.threads == 4);
 }
 
+TEST_CASE("options: status, logs and stop") {
+  CHECK(good({"status"}).verb == Verb::status);
+  CHECK_FALSE(good({"status", "my.yaml"}).json);
+  CHECK(good({"status", "--json", "my.yaml"}).json);
+  CHECK(good({"stop", "my.yaml"}).file == "my.yaml");
+  const Options options = good({"logs", "a.example", "-f", "-n", "0", "--config=my.yaml"});
+  CHECK(options.site == "a.example");
+  CHECK(options.follow);
+  CHECK(options.lines == 0);
+  CHECK(options.file == "my.yaml");
+  CHECK(good({"logs", "a.example"}).lines == 20);
+  CHECK(says(bad({"logs"}), "needs the name of a site"));
+  CHECK(says(bad({"logs", "a", "-n", "many"}), "a number of lines"));
+  CHECK(says(bad({"logs", "a", "b"}), "one word too many"));
+}
+
 TEST_CASE("options: serve without an application says what one looks like") {
   CHECK(says(bad({"serve"}), "shop.wsgi"));
 }

@@ -1,0 +1,169 @@
+#include "proxy/run/status.h"
+
+#include <catch2/catch.hpp>
+
+#include "conf/load.h"
+#include "proxy/run/status_json.h"
+#include "proxy/run/status_text.h"
+
+using namespace portico;
+using namespace portico::run;
+using process::ServiceReport;
+using process::WorkerReport;
+
+namespace {
+
+constexpr const char* text = R"(
+sites:
+  a.example:
+    wsgi: shop
+    directory: /srv/shop
+    routes: {/api/: {to: api}}
+  b.example: {to: ["127.0.0.1:3"]}
+pools: {api: {endpoints: ["127.0.0.1:1", "127.0.0.1:2"]}}
+)";
+
+/// Two workers that are ready, endpoints that are up, and what a test makes of them.
+struct World {
+  World() {
+    conf::Loaded loaded = conf::load({{{"test", "/", text}}, {}});
+    REQUIRE(loaded.problems.empty());
+    config = loaded.config;
+    service.name = service.site = "a.example";
+    service.state = ServiceReport::State::ready;
+    service.wanted = 2;
+    service.parent = 10;
+    service.workers = {{1, 11, WorkerReport::State::ready, {}},
+                       {2, 12, WorkerReport::State::ready, {}}};
+    for (const char* address : {"127.0.0.1:1", "127.0.0.1:2"})
+      front.endpoints.push_back({"api", address, "none", 0});
+    front.endpoints.push_back({"b.example/", "127.0.0.1:3", "none", 0});
+    front.workers.push_back({"a.example", 1, 5});
+    front.sites.push_back({"a.example", {0, 0, 4, 0, 0, 1}});
+  }
+
+  Status status(bool front_answers = true, const std::string& only = "") const {
+    Knowledge known{config, {service}, front_answers ? &front : nullptr, 5, stopping, {}};
+    return status_of(
+        known, [&](const std::string& site) { return only.empty() || site == only; },
+        [](pid_t) { return process::Memory{1024}; });
+  }
+
+  conf::Config config;
+  ServiceReport service;
+  FrontReport front;
+  bool stopping = false;
+};
+
+}  // namespace
+
+TEST_CASE("status: all is well when every worker is ready and every endpoint up") {
+  const Status status = World().status();
+  CHECK(status.standing == Standing::well);
+  REQUIRE(status.applications.size() == 1);
+  CHECK(status.applications[0].workers[0].requests == 5u);
+  CHECK(status.applications[0].workers[1].requests == 0u);
+  CHECK(status.applications[0].workers[0].memory->bytes == 1024);
+  CHECK(status.reasons.empty());
+}
+
+TEST_CASE("status: a worker that is missing degrades its site; without any it is down") {
+  World world;
+  world.service.workers.pop_back();
+  Status status = world.status();
+  CHECK(status.applications[0].standing == Standing::degraded);
+  CHECK(status.applications[0].reason == "1 of 2 workers are ready");
+  CHECK(status.sites[0].standing == Standing::degraded);
+  CHECK(status.sites[1].standing == Standing::well);
+  CHECK(status.standing == Standing::degraded);
+  world.service.workers.clear();
+  world.service.state = ServiceReport::State::failed;
+  world.service.reason = "importing shop failed";
+  status = world.status();
+  CHECK(status.applications[0].standing == Standing::down);
+  CHECK(status.applications[0].reason == "importing shop failed");
+  CHECK(status.sites[0].standing == Standing::degraded);  // its pool works
+}
+
+TEST_CASE("status: endpoints that are down say why") {
+  World world;
+  world.front.endpoints[0].outage = "probes";
+  world.front.endpoints[2].outage = "DNS";
+  const Status status = world.status();
+  CHECK(status.pools[0].standing == Standing::degraded);
+  CHECK(status.pools[0].endpoints[0].state == EndpointStatus::State::down);
+  CHECK(status.pools[0].endpoints[0].reason == "its health check fails");
+  CHECK(status.pools[0].endpoints[1].reason.empty());
+  CHECK(status.pools[1].endpoints[0].reason == "its name does not resolve");
+  CHECK(status.sites[1].standing == Standing::down);
+  CHECK(status.standing == Standing::degraded);
+}
+
+TEST_CASE("status: an application whose health check fails is degraded") {
+  World world;
+  world.front.applications.push_back({"a.example", false});
+  CHECK(world.status().applications[0].reason == "its health check fails");
+  CHECK(world.status().standing == Standing::degraded);
+}
+
+TEST_CASE("status: a front that does not answer is said, and nothing is made up") {
+  const Status status = World().status(false);
+  CHECK(status.standing == Standing::degraded);
+  CHECK(status.reasons == std::vector<std::string>{"the front does not answer"});
+  CHECK(status.pools[0].endpoints[0].state == EndpointStatus::State::unknown);
+  CHECK_FALSE(status.applications[0].workers[0].requests);
+  CHECK_FALSE(status.sites[0].requests);
+}
+
+TEST_CASE("status: a caller sees its own sites and what they use") {
+  const Status status = World().status(true, "b.example");
+  REQUIRE(status.sites.size() == 1);
+  CHECK(status.sites[0].name == "b.example");
+  CHECK(status.applications.empty());
+  REQUIRE(status.pools.size() == 1);
+  CHECK(status.pools[0].name == "b.example/");
+}
+
+TEST_CASE("status: one that is stopping is not well") {
+  World world;
+  world.stopping = true;
+  CHECK(world.status().standing == Standing::degraded);
+}
+
+TEST_CASE("status: as JSON, with null for what nobody knows") {
+  World world;
+  world.service.workers.resize(1);
+  world.service.troubles.push_back({{}, "worker 2 \"died\""});
+  const std::string json = status_json(world.status(false));
+  CHECK(json.find(R"("state":"degraded","reasons":["the front does not answer"])") !=
+        std::string::npos);
+  CHECK(json.find(R"({"number":1,"state":"ready","pid":11,"age":0.000000,"memory":1024,)"
+                  R"("memory_kind":"pss","requests":null})") != std::string::npos);
+  CHECK(json.find(R"("errors":[{"time":"1970-01-01T00:00:00.000Z","text":"worker 2 \"died\""}])") !=
+        std::string::npos);
+  CHECK(json.ends_with("}\n"));
+}
+
+TEST_CASE("status: as text, aligned, coloured only where that is wanted") {
+  World world;
+  world.front.endpoints[0].outage = "failures";
+  const std::string plain = status_text(world.status(), Colours::no);
+  CHECK(plain.find("  WORKER  STATE  PROCESS  AGE  MEMORY   REQUESTS\n"
+                   "  1       ready  11       0s   1.0 KiB  5\n") != std::string::npos);
+  CHECK(plain.find("  127.0.0.1:1  down   0        requests to it failed\n"
+                   "  127.0.0.1:2  up     0\n") != std::string::npos);
+  CHECK(plain.find("site a.example is degraded: 5 requests, 1 of them 5xx\n") != std::string::npos);
+  CHECK(plain.find('\x1b') == std::string::npos);
+  CHECK(status_text(world.status(), Colours::yes).find("\x1b[31mdown\x1b[0m") != std::string::npos);
+}
+
+TEST_CASE("status: ages and sizes for people") {
+  using namespace std::chrono_literals;
+  CHECK(age_text(0s) == "0s");
+  CHECK(age_text(192s) == "3m 12s");
+  CHECK(age_text(47h + 59min) == "47h 59m");
+  CHECK(age_text(291h) == "12d 3h");
+  CHECK(size_text(1023) == "1023 B");
+  CHECK(size_text(1536) == "1.5 KiB");
+  CHECK(size_text(3ull << 30) == "3.0 GiB");
+}
