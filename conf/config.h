@@ -180,7 +180,7 @@ struct Application {
   std::string python;     ///< a venv's or interpreter's path, or "python3.12"; resolve_python()
   std::string script_name;  ///< the route's path without its last slash; "" for a whole site
   unsigned workers = 2;     ///< processes; two, so that one slow request does not stop the site
-  unsigned threads = 1;     ///< Python threads in each
+  unsigned threads = 1;     ///< Python threads in each; 0: embedded, called by the front's loop
   /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
   /// a crash is the front's. One application at most.
   bool embedded = false;

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 7> application_keys{
     "directory", "python", "workers", "threads", "embedded", "environment", "health"};
 
 /// What an embedded application cannot have.
-constexpr std::array<std::string_view, 1> processes_keys{"workers"};
+constexpr std::array<std::string_view, 4> processes_keys{"workers", "user", "recycle", "preload"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
 std::string application_name(const Place& place) {
@@ -100,11 +100,22 @@ void read_embedded(Reader& reader, const Mapping& mapping, const Config& config,
   if (!into.embedded) return;
   into.workers = 1;
   refuse_second_embedded(reader, *node, config);
+  if (mapping.has_unknown()) return;
   for (const std::string_view key : processes_keys) {
     if (mapping.find(key) == nullptr) continue;
     reader.refuse(mapping.key(key), quoted(key) +
                                         " needs processes of the application's own, and this one "
                                         "is embedded in the front; take it out, or \"embedded\"");
+  }
+}
+
+/// 0: the front's loop calls the application, which two loops must not.
+void read_threads(Reader& reader, const Node* node, const Config& config, Application& into) {
+  reader.read_unsigned(node, into.embedded ? 0 : 1, 256, into.threads);
+  if (into.threads == 0 && config.front_threads != 1) {
+    reader.refuse(*node,
+                  "without threads the front calls the application itself, in its only thread; "
+                  "write \"front_threads: 1\" at the top, or threads here");
   }
 }
 
@@ -126,7 +137,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   if (const Node* node = mapping.find("python")) read_python(reader, *node, application);
   read_embedded(reader, mapping, config, application);
   if (!application.embedded) read_workers(reader, mapping.find("workers"), application);
-  reader.read_unsigned(mapping.find("threads"), 1, 256, application.threads);
+  read_threads(reader, mapping.find("threads"), config, application);
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
   if (const Node* node = mapping.find("health"))
     read_application_health(reader, *node, application);

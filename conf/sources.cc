@@ -139,6 +139,7 @@ std::string where_it_runs(const ServeOptions& options) {
 
 Sources serve_sources(const ServeOptions& options) {
   const std::string text = "listen: [" + yaml_quote(options.listen) + "]\ncontrol: \"off\"\n" +
+                           (options.threads == 0 ? "front_threads: 1\n" : "") +
                            "sites:\n  default:\n    wsgi: " + yaml_quote(options.reference) +
                            "\n    directory: " + yaml_quote(options.directory) + "\n    " +
                            where_it_runs(options) +

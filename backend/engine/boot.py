@@ -341,6 +341,13 @@ def redirect(output):
     sys.stderr = sys.__stderr__ = open(output, 'w', 1, 'utf-8', 'backslashreplace', closefd=False)
 
 
+def be_called(control, values, application, cells):
+    """The front's loop calls the application itself, while this thread waits for the end."""
+    _portico.open_direct(application, environ_constants(values), cells)
+    tell(control, 'ready')
+    listen(control)
+
+
 def embed(control, values, descriptors):
     """Imports, as often as told, and serves in the thread that runs this interpreter, until the front drains."""
     queue, cells, output = descriptors[:3]
@@ -355,6 +362,8 @@ def embed(control, values, descriptors):
         importlib.invalidate_caches()
     tell(control, 'imported', pid=os.getpid())
     try:
+        if not int(values['threads']):
+            return be_called(control, values, zygote.application, cells)
         serve(values, zygote.application, queue, cells, int(values['worker']), [control] + descriptors[3:])
     except BaseException as error:  # a SystemExit would end the front
         zygote.refuse(error)

@@ -27,6 +27,11 @@ bool is_plain_sequence(PyObject* result) {
   return PyList_CheckExact(result) || PyTuple_CheckExact(result);
 }
 
+/// Null: the application gave none.
+bool needs_close(PyObject* result) {
+  return result != nullptr && !is_plain_sequence(result) && !PyBytes_Check(result);
+}
+
 }  // namespace
 
 bool Caller::open(PyObject* application, PyObject* constants, record::Cells cells,
@@ -41,6 +46,12 @@ bool Caller::open(PyObject* application, PyObject* constants, record::Cells cell
 }
 
 bool Caller::run(const record::Record& record, int descriptor, Outbox& outbox) {
+  bool more = begin(record, descriptor, outbox);
+  while (more) more = step();
+  return !leave_;
+}
+
+bool Caller::begin(const record::Record& record, int descriptor, Outbox& outbox) {
   record_ = &record;
   leave_ = false;
   answer_.begin(record, cells_, outbox, *flusher_);
@@ -51,31 +62,41 @@ bool Caller::run(const record::Record& record, int descriptor, Outbox& outbox) {
   } else {
     call(record, descriptor);
   }
+  return needs_close(result_.get()) || end();
+}
+
+/// One chunk, or the end of the call.
+bool Caller::step() {
+  if (iterator_) {
+    iterate();
+    return true;
+  }
+  close(result_.get());
+  return end();
+}
+
+/// Always false: nothing is left to do.
+bool Caller::end() {
+  result_ = {};
+  environ_ = {};
+  start_response_.end();
+  input_.end();
   end_errors(errors_.get());
-  return !leave_;
+  return false;
 }
 
 void Caller::call(const record::Record& record, int descriptor) {
   PyObject* input = input_.begin(record, descriptor);
   PyObject* start_response = start_response_.begin(answer_);
-  Ref environ;
   if (input != nullptr && start_response != nullptr)
-    environ = Ref::steal(environs_.make(record, input));
-  if (environ) {
-    Ref result = Ref::steal(call_two(application_, environ.get(), start_response));
-    if (result) {
-      respond(result.get());
-      close(result.get());
-    } else {
-      application_failed("the application raised an exception");
-    }
-  } else {
+    environ_ = Ref::steal(environs_.make(record, input));
+  if (!environ_) {
     report_exception(record_, "the environ could not be made");
-    answer_.fail(AbortReason::engine_error);
+    return answer_.fail(AbortReason::engine_error);
   }
-  environ = {};
-  start_response_.end();
-  input_.end();
+  result_ = Ref::steal(call_two(application_, environ_.get(), start_response));
+  if (!result_) return application_failed("the application raised an exception");
+  respond(result_.get());
 }
 
 void Caller::respond(PyObject* result) {
@@ -131,14 +152,23 @@ void Caller::respond_file(const WrappedFile& file) {
 }
 
 void Caller::respond_iterable(PyObject* iterable) {
-  bool single = has_length_one(iterable);
-  Ref iterator = Ref::steal(PyObject_GetIter(iterable));
-  if (!iterator) return response_is_bad("the application's result cannot be iterated");
-  while (answer_.wanted() && !(answer_.headed() && answer_.bodiless())) {
-    Ref chunk = Ref::steal(PyIter_Next(iterator.get()));
-    if (!chunk) break;
-    if (!add_chunk(chunk.get(), single)) break;
+  single_ = has_length_one(iterable);
+  iterator_ = Ref::steal(PyObject_GetIter(iterable));
+  if (!iterator_) response_is_bad("the application's result cannot be iterated");
+}
+
+bool Caller::wants_chunk() { return answer_.wanted() && !(answer_.headed() && answer_.bodiless()); }
+
+void Caller::iterate() {
+  if (wants_chunk()) {
+    Ref chunk = Ref::steal(PyIter_Next(iterator_.get()));
+    if (chunk && add_chunk(chunk.get(), single_)) return;
   }
+  finish_iterable();
+  iterator_ = {};
+}
+
+void Caller::finish_iterable() {
   if (answer_.ended()) return;
   if (PyErr_Occurred() != nullptr) return application_failed("the application's iterable raised");
   if (!answer_.wanted()) return answer_.fail(AbortReason::cancelled);
@@ -190,7 +220,6 @@ void Caller::complete() {
 
 /// close(), exactly once, after the answer was handed on. What it raises is logged, never sent.
 void Caller::close(PyObject* result) {
-  if (is_plain_sequence(result) || PyBytes_Check(result)) return;
   Ref method;
   int found = find_attribute(result, names.close, method);
   if (found > 0) {

@@ -32,6 +32,14 @@ class Caller {
   /// application raised SystemExit or its like; the worker must leave.
   bool run(const record::Record& record, int descriptor, Outbox& outbox);
 
+  /// The same in steps: begin() calls the application, and while that or step() returns true there
+  /// is more to do: the next chunk of the answer, or its close(). Meanwhile record, descriptor and
+  /// outbox must stay.
+  bool begin(const record::Record& record, int descriptor, Outbox& outbox);
+  bool step();
+  /// Whether the answer has ended, so that only close() may be left to do.
+  bool answered() const { return answer_.ended(); }
+
  private:
   void call(const record::Record& record, int descriptor);
   void respond(PyObject* result);
@@ -39,6 +47,10 @@ class Caller {
   void respond_sequence(PyObject* sequence);
   void respond_file(const WrappedFile& file);
   void respond_iterable(PyObject* iterable);
+  bool wants_chunk();
+  void iterate();
+  void finish_iterable();
+  bool end();
   bool add_chunk(PyObject* chunk, bool single);
   bool sum_sequence(PyObject* sequence, std::uint64_t& bytes);
   bool has_head();
@@ -57,6 +69,10 @@ class Caller {
   record::Cells cells_;
   Flusher* flusher_ = nullptr;
   const record::Record* record_ = nullptr;
+  Ref environ_;
+  Ref result_;
+  Ref iterator_;         ///< of result_, while chunks are asked for
+  bool single_ = false;  ///< its first chunk is all of the body
   PyTypeObject* without_len_ =
       nullptr;  ///< the last type seen without __len__; only compared, never used
   bool leave_ = false;

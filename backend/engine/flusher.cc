@@ -28,6 +28,7 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 bool Flusher::arm() {
   std::uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == awake) return true;
+  if (state == off) return false;
   state_.store(awake, std::memory_order_seq_cst);
   if (state == asleep) {
     futex(state_, FUTEX_WAKE_PRIVATE, 1);

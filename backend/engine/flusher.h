@@ -23,9 +23,11 @@ class Flusher {
   /// Something has gathered: it will be sent within some 2 ms. Called under the GIL.
   /// False: there is no thread to be had; the caller must send at once.
   bool arm();
+  /// There never is one: whoever adds sends.
+  void stay_off() { state_.store(off, std::memory_order_seq_cst); }
 
  private:
-  enum State : std::uint32_t { not_started = 0, asleep = 1, awake = 2 };
+  enum State : std::uint32_t { not_started = 0, asleep = 1, awake = 2, off = 3 };
 
   bool start();
   static void* main(void* self);

@@ -1,12 +1,11 @@
 // The extension module `_portico`: its one entry, PyInit__portico, and the table of functions for
 // boot.py.
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
 #include <new>
 
+#include "backend/engine/direct.h"
 #include "backend/engine/errors.h"
 #include "backend/engine/file_wrapper.h"
 #include "backend/engine/input.h"
@@ -28,17 +27,6 @@ namespace {
 
 constexpr std::uint32_t most_threads = 256;
 constexpr std::uint32_t most_front_threads = 1024;
-
-/// Maps the claim cells for the process's life.
-bool map_cells(int descriptor, record::Cells& cells) {
-  struct stat facts {};
-  if (::fstat(descriptor, &facts) != 0) return PyErr_SetFromErrno(PyExc_OSError) != nullptr;
-  std::size_t size = static_cast<std::size_t>(facts.st_size);
-  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) return PyErr_SetFromErrno(PyExc_OSError) != nullptr;
-  cells = record::Cells(memory, size);
-  return true;
-}
 
 /// One outbox for each descriptor in a list; false with an exception.
 bool open_outboxes(PyObject* answers, WorkerSetup& setup) {
@@ -110,6 +98,7 @@ PyObject* serve(PyObject*, PyObject* args) {
 PyMethodDef functions[] = {
     {"open_worker", as_method(open_worker), METH_VARARGS, "makes this process a worker"},
     {"serve", as_method(serve), METH_VARARGS, "serve(thread): serves until the worker leaves"},
+    {"open_direct", as_method(open_direct), METH_VARARGS, "makes the front's loop a worker"},
     {"receive", as_method(process_receive), METH_VARARGS, "receive(fd): (bytes, descriptors)"},
     {"send", as_method(process_send), METH_VARARGS, "send(fd, bytes): whether it went"},
     {"wait", as_method(process_wait), METH_VARARGS, "wait(fd): whether it is readable"},

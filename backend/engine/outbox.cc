@@ -1,5 +1,6 @@
 #include "backend/engine/outbox.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -116,7 +117,8 @@ bool Outbox::push(std::string_view payload, int descriptor) {
   if (descriptor_ < 0) {
     done_count_ = 0;
     gathered_.append(payload);
-    return true;
+    if (descriptor >= 0) kept_descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    return descriptor < 0 || kept_descriptor_ >= 0;
   }
   while (!broken() && (sent_ < gathered_.size() || !payload.empty())) {
     std::string_view first(gathered_.data() + sent_, gathered_.size() - sent_);

@@ -23,7 +23,7 @@ std::uint64_t now_ns();
 
 class Outbox {
  public:
-  /// descriptor  the worker's end of the answer socket; -1: frames stay in memory (take_all),
+  /// descriptor  the worker's end of the answer socket; -1: frames stay in memory(),
   /// nothing is sent
   void open(int descriptor, record::Cells cells) {
     descriptor_ = descriptor;
@@ -54,7 +54,14 @@ class Outbox {
   bool has_room();
   bool empty();
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
+  /// Without a socket: what was sent, until its taker clears it, and the descriptor that was sent
+  /// along, a duplicate which the taker owns (-1: none).
   record::Buffer& memory() { return gathered_; }
+  int take_descriptor() {
+    int taken = kept_descriptor_;
+    kept_descriptor_ = -1;
+    return taken;
+  }
 
  private:
   static constexpr std::size_t room_bytes = std::size_t{48} * 1024;
@@ -73,6 +80,7 @@ class Outbox {
   void fail();
 
   int descriptor_ = -1;
+  int kept_descriptor_ = -1;
   std::atomic<bool> broken_{false};  ///< the front has closed the socket
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   record::Cells cells_;

@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,6 +41,18 @@ void watch(int epoll, int descriptor, std::uint32_t events) {
 }
 
 }  // namespace
+
+bool worker_is_stray() { return is_stray_child; }
+
+bool map_cells(int descriptor, record::Cells& cells) {
+  struct stat facts {};
+  if (::fstat(descriptor, &facts) != 0) return PyErr_SetFromErrno(PyExc_OSError) != nullptr;
+  std::size_t size = static_cast<std::size_t>(facts.st_size);
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) return PyErr_SetFromErrno(PyExc_OSError) != nullptr;
+  cells = record::Cells(memory, size);
+  return true;
+}
 
 void Worker::open(const WorkerSetup& setup) {
   setup_ = setup;

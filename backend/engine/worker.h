@@ -59,6 +59,12 @@ class Worker {
 };
 extern Worker worker;
 
+/// Whether this is a process that the application has forked off, which must never serve.
+bool worker_is_stray();
+
+/// Maps the claim cells for the process's life; false with an exception.
+bool map_cells(int descriptor, record::Cells& cells);
+
 /// One thread of the worker.
 class WorkerThread {
  public:

@@ -125,8 +125,9 @@ void Application::on_worker(const ControlMessage& message, std::vector<core::Fd>
   const std::uint64_t first = message.number("first").value_or(0);
   const std::uint64_t threads = message.number("threads").value_or(0);
   const std::uint64_t here = fds.size() / front_threads_;
-  const bool sound = worker != 0 && here != 0 && fds.size() % front_threads_ == 0 &&
-                     threads <= most_threads && first <= threads && here <= threads - first;
+  const bool sound = worker != 0 && (here != 0 || options_.threads == 0) &&
+                     fds.size() % front_threads_ == 0 && threads <= most_threads &&
+                     first <= threads && here <= threads - first;
   if (!sound) {
     return core::log(core::Level::error, options_.name + ": the supervisor told of worker " +
                                              std::to_string(worker) + " what cannot be");
@@ -180,12 +181,14 @@ void Application::forget_gone() {
 }
 
 // As many at a time as there are threads that take records, and a window. None while nobody takes.
+// The loop itself takes what comes: what holds a slot there is an answer that goes on.
 void Application::fit_slots() {
   std::size_t threads = 0;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [number, worker] : workers_) {
-      if (worker.state == WorkerStatus::State::ready) threads += worker.threads;
+      if (worker.state != WorkerStatus::State::ready) continue;
+      threads += options_.threads == 0 ? cells_per_thread_ : worker.threads;
     }
   }
   const std::size_t slots = threads == 0 ? 0 : threads + window;
@@ -239,6 +242,10 @@ void Application::report_hang(const record::CellStatus& claim, const record::Rec
   message.set("target", std::string(request.target.substr(0, longest_told)));
   message.set("id", std::string(request.request_id.substr(0, longest_told)));
   tell_(record::format_control(message));
+}
+
+void Application::serve_in_loop(const record::Direct& direct) {
+  post(0, [&direct](Lane& lane) { lane.serve_in_loop(direct); });
 }
 
 std::vector<WorkerStatus> Application::workers() const {

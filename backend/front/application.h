@@ -68,6 +68,9 @@ class Application {
   void detach(core::Loop& loop);  ///< in each front thread, when it serves no more
   /// What the supervisor says at `now`; main thread. Nonsense is logged and leaves all as it is.
   void hear(std::string_view text, std::vector<core::Fd> fds, core::Time now);
+  /// An embedded application without threads: the lane of the only front thread calls it, from the
+  /// next turn on. Main thread.
+  void serve_in_loop(const record::Direct& direct);
   void report_liar(std::uint16_t worker);
   void report_answered(std::uint16_t worker);
   /// The worker of this claim is over its time with this request.

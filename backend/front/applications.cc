@@ -28,8 +28,18 @@ void Applications::hear(std::string_view application, std::string_view text,
     if (message) embed(application, *message, std::move(fds));
     return;
   }
+  if (text.starts_with("ready ")) serve_in_loop(application);
   const auto found = applications_.find(application);
   if (found != applications_.end()) found->second->hear(text, std::move(fds), core::Clock::now());
+}
+
+// Told before the application hears of its readiness, and so of its slots.
+void Applications::serve_in_loop(std::string_view application) {
+  const auto found = applications_.find(application);
+  if (found == applications_.end() || found->second->options().threads != 0) return;
+  const record::Direct* direct = interpreter_.direct();
+  if (direct != nullptr) return found->second->serve_in_loop(*direct);
+  core::log(core::Level::error, std::string(application) + ": the engine has no direct calls");
 }
 
 void Applications::embed(std::string_view application, const record::ControlMessage& message,

@@ -44,6 +44,7 @@ class Applications {
   std::shared_ptr<const Application> find(std::string_view name) const;
 
  private:
+  void serve_in_loop(std::string_view application);
   void embed(std::string_view application, const record::ControlMessage& message,
              std::vector<core::Fd> fds);
 

@@ -85,6 +85,7 @@ class Flight final : public core::Active {
 
  private:
   friend class Lane;
+  friend class LoopWorker;
   friend class QueueSocket;
   friend class WorkerLink;
 
@@ -100,6 +101,7 @@ class Flight final : public core::Active {
   record::Buffer record_;
   core::Fd body_;
   WorkerLink* stopped_link_ = nullptr;  // reads no more until resume()
+  core::Wakeup room_;                   // the loop's worker, likewise
 };
 
 }  // namespace portico::backend

@@ -50,6 +50,12 @@ std::string Interpreter::start(Plan plan) {
   control_.reset(::fcntl(plan.control.get(), F_DUPFD_CLOEXEC, 0));
   if (!control_) return std::strerror(errno);
   stop_ignoring_signals();
+  if (plan.engine) {
+    engine_fd_.reset(::fcntl(plan.engine.get(), F_DUPFD_CLOEXEC, 0));
+    engine_ = "/proc/self/fd/" + std::to_string(engine_fd_.get());
+  } else {
+    engine_ = plan.engine_file;
+  }
   // The descriptors are the boot text's from here on.
   const std::string engine =
       plan.engine ? std::to_string(plan.engine.release()) : std::move(plan.engine_file);
@@ -58,6 +64,13 @@ std::string Interpreter::start(Plan plan) {
   thread_ = std::thread(&Interpreter::run, main, std::move(words));
   ::pthread_setname_np(thread_.native_handle(), "python");
   return {};
+}
+
+// The loader knows a module that is loaded by its file, whatever the path to it is.
+const record::Direct* Interpreter::direct() const {
+  void* module = ::dlopen(engine_.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (module == nullptr) return nullptr;
+  return static_cast<const record::Direct*>(::dlsym(module, "portico_direct"));
 }
 
 void Interpreter::run(BytesMain main, std::vector<std::string> words) {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/record/direct.h"
 #include "proxy/core/fd.h"
 
 namespace portico::backend {
@@ -37,12 +38,17 @@ class Interpreter {
 
   /// Loads the library and starts the thread. Returns why not; empty when it runs.
   std::string start(Plan plan);
+  /// The engine's table for calls in this process; null while there is none. Once the interpreter
+  /// has said that it is ready.
+  const record::Direct* direct() const;
 
  private:
   using BytesMain = int (*)(int argc, char** argv);
   static void run(BytesMain main, std::vector<std::string> words);
 
-  core::Fd control_;  // a duplicate, to end the conversation
+  std::string engine_;  // the module's path
+  core::Fd engine_fd_;  // in memory
+  core::Fd control_;    // a duplicate, to end the conversation
   std::thread thread_;
 };
 

@@ -30,6 +30,7 @@ void Flight::report_hang() { lane_.report_hang(*this); }
 
 void Flight::resume() {
   if (stopped_link_ != nullptr) std::exchange(stopped_link_, nullptr)->resume();
+  room_.fire();
 }
 
 void Flight::advance() {
@@ -68,7 +69,7 @@ Flight* Lane::submit(AnswerSink& sink) {
 
 // A slot may be had before this thread has been told of the queue: use() goes on from here.
 void Lane::board(Flight& flight) {
-  if (queue_ == nullptr) return;
+  if (queue_ == nullptr || (application_.options().threads == 0 && loop_worker_ == nullptr)) return;
   if (!queue_->board(flight)) {
     AnswerSink* sink = flight.sink_;
     release(flight);
@@ -76,7 +77,7 @@ void Lane::board(Flight& flight) {
   }
   flight.state_ = Flight::State::boarding;
   if (!flight.sink_->write_record(flight)) return release(flight);
-  queue_->put(flight);
+  loop_worker_ != nullptr ? loop_worker_->run(flight) : queue_->put(flight);
 }
 
 void Lane::release(Flight& flight) {
@@ -225,6 +226,11 @@ void Lane::resend(Flight& flight) {
   flight.stopped_link_ = nullptr;
   queue_->leave(flight);
   board(flight);
+}
+
+void Lane::serve_in_loop(const record::Direct& direct) {
+  loop_worker_ = std::make_unique<LoopWorker>(*this, loop_, direct);
+  for (const auto& flight : flights_) flight->wake();
 }
 
 void Lane::unavailable() {

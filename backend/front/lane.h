@@ -11,6 +11,7 @@
 
 #include "backend/front/flight.h"
 #include "backend/front/generation.h"
+#include "backend/front/loop_worker.h"
 #include "backend/front/queue_socket.h"
 #include "backend/front/worker_link.h"
 #include "proxy/core/bytes.h"
@@ -39,6 +40,8 @@ class Lane {
   void worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links,
                  const AnswerCount& answers);
   void worker_gone(std::uint16_t worker);
+  /// This thread calls the application itself from now on.
+  void serve_in_loop(const record::Direct& direct);
   void unavailable();  ///< nobody will take what no worker has begun
 
   // For flights, links and the queue socket.
@@ -70,6 +73,7 @@ class Lane {
   std::vector<Flight*> free_;
   std::unique_ptr<QueueSocket> queue_;
   std::vector<std::unique_ptr<WorkerLink>> links_;
+  std::unique_ptr<LoopWorker> loop_worker_;  // in place of links, where threads is 0
   core::Buffer read_buffer_;
 };
 

@@ -133,6 +133,11 @@ std::vector<Announcement> announcements(std::uint16_t worker, unsigned threads,
                                         const WorkerEnds& ends) {
   std::vector<int> fds;
   for (const Fd& fd : ends.front) fds.push_back(fd.get());
+  if (fds.empty())
+    return {{record::ControlMessage{"worker", {}}
+                 .set("worker", std::uint64_t{worker})
+                 .set("threads", std::uint64_t{0}),
+             {}}};
   const std::size_t row = fds.size() / threads;
   const std::size_t rows_at_once = std::max<std::size_t>(1, record::max_control_descriptors / row);
   std::vector<Announcement> parts;

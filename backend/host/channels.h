@@ -56,8 +56,8 @@ struct Announcement {
   record::ControlMessage message;
   std::vector<int> fds;
 };
-/// What the front is told of a worker: a message has room for so many streams, so that one with
-/// more is told in several.
+/// What the front is told of a worker (threads 0: it is the front's loop): a message has room for
+/// so many streams, so that one with more is told in several.
 std::vector<Announcement> announcements(std::uint16_t worker, unsigned threads,
                                         const WorkerEnds& ends);
 

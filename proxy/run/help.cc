@@ -74,7 +74,7 @@ APPLICATION is one of
 
   --listen ADDRESS   ":8000" (the default), "127.0.0.1:8000", "[::1]:8000" or "unix:/path"
   --workers N        processes (default 2)
-  --threads N        Python threads in each (default 1)
+  --threads N        Python threads in each (default 1); 0 with --embedded: the front's own
   --embedded         in the front process itself, in place of workers
 
 A virtual environment in .venv or venv is used if there is one, else python3. Ctrl-C stops it.

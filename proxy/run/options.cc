@@ -41,11 +41,12 @@ struct Flag {
   std::string (*apply)(Options& options, std::string_view value);
 };
 
-std::string take_number(std::string_view flag, std::string_view value, unsigned& into) {
+std::string take_number(std::string_view flag, std::string_view value, std::uint64_t least,
+                        unsigned& into) {
   const auto number = core::decimal(value);
-  if (!number || *number < 1 || *number > most_workers)
-    return std::string(flag) + " takes a number from 1 to " + std::to_string(most_workers) +
-           ", not " + quoted(value);
+  if (!number || *number < least || *number > most_workers)
+    return std::string(flag) + " takes a number from " + std::to_string(least) + " to " +
+           std::to_string(most_workers) + ", not " + quoted(value);
   into = static_cast<unsigned>(*number);
   return {};
 }
@@ -88,11 +89,11 @@ constexpr std::array<Flag, 9> flags{{
      }},
     {"--workers", Verb::serve, Takes::value,
      [](Options& options, std::string_view value) {
-       return take_number("--workers", value, options.serve.workers);
+       return take_number("--workers", value, 1, options.serve.workers);
      }},
     {"--threads", Verb::serve, Takes::value,
      [](Options& options, std::string_view value) {
-       return take_number("--threads", value, options.serve.threads);
+       return take_number("--threads", value, 0, options.serve.threads);
      }},
     {"--embedded", Verb::serve, Takes::nothing,
      [](Options& options, std::string_view) { return turn_on(options.serve.embedded); }},
@@ -242,6 +243,8 @@ class Reader {
       problem_ = "--workers needs processes of the application's own; leave it out, or --embedded";
     if (options_.verb == Verb::logs && options_.site.empty())
       problem_ = "\"portico logs\" needs the name of a site, such as shop.example";
+    if (serve.threads == 0 && !serve.embedded)
+      problem_ = "--threads 0 is for --embedded; write a number from 1, or --embedded";
     if (options_.file.empty()) problem_ = "the name of the configuration file is empty";
   }
 

@@ -11,6 +11,7 @@ import socket
 import pytest
 
 from endpoint import RawEndpoint, read_request, text
+from modes import EMBEDDED, MODES
 
 SCALE = int(os.environ.get('PORTICO_SCALE', '1'))
 LARGEST = 100_000_000 if SCALE >= 10 else 10_000_000
@@ -127,6 +128,16 @@ def door(lasting_portico, lasting_folder):
     end.close()
 
 
+@pytest.fixture(scope='module', params=EMBEDDED)
+def embedded_door(lasting_portico, lasting_folder, request):
+    mode = MODES[request.param]
+    (lasting_folder / 'bytes_app.py').write_text(APPLICATION)
+    for size in SIZES:
+        (lasting_folder / f'data{size}').write_bytes(b'0123456789' + data(size))
+    return lasting_portico(f'{mode.top}spool: {{threshold: 20KB, memory: 1MiB}}\nsites:\n'
+                           f'  application: {{wsgi: bytes_app, directory: {lasting_folder}, {mode.options}}}\n')
+
+
 def connect(door, receive_buffer):
     client = socket.socket()
     if receive_buffer:
@@ -195,6 +206,11 @@ def test_large_answers_arrive_whole(door, host, form, receive_buffer):
     check_answers(door, host, form, [LARGEST], receive_buffer)
 
 
+@pytest.mark.parametrize('form', [form for host, form in FORMS if host == 'application'])
+def test_answers_of_an_embedded_application_arrive_whole(embedded_door, form):
+    check_answers(embedded_door, 'application', form, SIZES, 4096)
+
+
 def chunked(parts):
     for part in parts:
         yield b'%x\r\n%s\r\n' % (len(part), part)
@@ -232,3 +248,11 @@ def test_uploads_arrive_whole(door, host, target, framing, most):
             sizes.append(LARGEST)
         for size in sizes:
             upload(client, stream, host, target, framing, data(size), most)
+
+
+@pytest.mark.parametrize('target', ['/read', '/parts', '/lines', '/readline'])
+def test_uploads_to_an_embedded_application_arrive_whole(embedded_door, target):
+    with connect(embedded_door, None) as client:
+        stream = client.makefile('rb')
+        for size in [0, *SIZES]:
+            upload(client, stream, 'application', target, 'length', data(size), 200_000)

@@ -26,14 +26,16 @@ OTHER = 'def application(environ, start_response):\n    start_response("200 OK",
 
 
 @pytest.fixture(params=EMBEDDED)
-def options(request):
-    return MODES[request.param][0]
+def mode(request):
+    return MODES[request.param]
 
 
 @pytest.fixture
 def start(portico, folder):
-    """start(code, options) -> Door with the code embedded as a.example"""
-    def run(code=HELLO, options='embedded: true', top='', more=''):
+    """start(code, mode) -> Door with the code embedded as a.example; options, top: beside those of the mode"""
+    def run(code=HELLO, mode=MODES['embedded'], options='', top='', more=''):
+        top = mode.top + top
+        options = mode.options + options
         (folder / 'shop.py').write_text(code)
         return portico(f'{top}sites:\n  {HOST}: {{wsgi: shop, directory: {folder}, {options}}}\n{more}')
     return run
@@ -43,18 +45,85 @@ def facts(door):
     return json.loads(door.get('/', HOST).body)
 
 
-def test_it_runs_in_the_front(start, options, folder):
-    door = start(options=options)
+def test_it_runs_in_the_front(start, mode, folder):
+    door = start(mode=mode)
     seen = facts(door)
     assert seen['pid'] == door.front()
     assert (seen['cwd'], seen['path'][0]) == (str(folder), str(folder))
-    threads = int(dict(part.split(': ') for part in options.split(', ')).get('threads', 1))
-    assert (seen['wsgi.multithread'], seen['wsgi.multiprocess'], seen['wsgi.run_once']) == (threads > 1, False, False)
+    flags = [seen[f'wsgi.{name}'] for name in ('multithread', 'multiprocess', 'run_once')]
+    assert flags == [mode.threads > 1, False, False]
     assert not [pid for pid in processes.children(door.pid) if pid != door.front()]
 
 
+IN_THE_LOOP = MODES['embedded-in-the-loop']
+
+
+def test_without_threads_the_front_thread_calls_it(start):
+    door = start('''
+import threading
+def application(environ, start_response):
+    start_response('200 OK', [])
+    return [open(f'/proc/self/task/{threading.get_native_id()}/comm', 'rb').read()]
+''', IN_THE_LOOP)
+    assert door.get('/', HOST).body == b'front 0\n'
+
+
+def test_without_threads_answers_in_parts_stand_in_nobodys_way(start):
+    """An answer without end, which its client does not read, and then leaves: others are answered meanwhile."""
+    door = start('''
+def application(environ, start_response):
+    start_response('200 OK', [])
+    return endless() if environ['PATH_INFO'] == '/endless' else [b'here']
+def endless():
+    try:
+        while True:
+            yield b'x' * 10000
+    finally:
+        print('closed')
+''', IN_THE_LOOP, options=', limits: {response_buffer: 1MiB}')
+    with door.connect() as first, door.connect() as second:
+        for connection in (first, second):
+            connection.request('/endless', HOST)
+            assert connection.read_head().status == 200
+        for _ in range(20):
+            assert door.get('/', HOST).body == b'here'
+        assert 'closed' not in door.log()
+    door.wait_for_log('closed', times=2)
+
+
+def test_without_threads_a_stop_cuts_and_closes_what_goes_on(start):
+    door = start('''
+def application(environ, start_response):
+    start_response('200 OK', [])
+    try:
+        while True:
+            yield b'x' * 10000
+    finally:
+        print('closed')
+''', IN_THE_LOOP, top='timeouts: {shutdown: 300ms}\n')
+    with door.connect() as connection:
+        connection.request('/', HOST)
+        assert connection.read_head().status == 200
+        assert door.stop() == 0
+    assert 'closed' in door.log()
+
+
+def test_a_process_that_it_forks_off_serves_nobody(start, mode):
+    door = start('''
+import os
+def application(environ, start_response):
+    child = os.fork()
+    start_response('200 OK', [])
+    if not child:
+        return [b'the child']
+    return [str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode()]
+''', mode)
+    for _ in range(3):
+        assert door.get('/', HOST).body == b'0'
+
+
 def test_its_environment_is_what_the_operator_wrote(start):
-    door = start(options='embedded: true, environment: {COLOUR: blue, PYTHONHASHSEED: "1"}')
+    door = start(options=', environment: {COLOUR: blue, PYTHONHASHSEED: "1"}')
     environment = facts(door)['environment']
     assert (environment['COLOUR'], environment['PYTHONHASHSEED']) == ('blue', '1')
     assert not [name for name in environment if name.startswith(('NOTIFY_', 'LISTEN_', 'PORTICO', 'GLIBC_'))]
@@ -70,9 +139,9 @@ def test_packages_of_a_virtual_environment_are_seen(start, folder):
     assert seen['executable'] == str(venv / 'bin' / 'python')
 
 
-def test_a_broken_import_is_503_until_it_is_mended_and_harms_no_other_site(start, folder, endpoint):
+def test_a_broken_import_is_503_until_it_is_mended_and_harms_no_other_site(start, folder, mode):
     (folder / 'other.py').write_text(OTHER)
-    door = start('import missing_for_now\n' + HELLO,
+    door = start('import missing_for_now\n' + HELLO, mode,
                  more=f'  b.example: {{wsgi: other, directory: {folder}, workers: 1}}\n')
     door.wait_for_log(r'\[a.example\] is not running: importing shop failed')
     assert 'ModuleNotFoundError' in door.log() and 'Traceback' in door.log()
@@ -91,21 +160,21 @@ def test_an_import_that_wants_to_leave_ends_nothing(start):
     assert processes.alive(front)
 
 
-def test_a_call_that_wants_to_leave_is_500_and_the_next_is_answered(start, options):
+def test_a_call_that_wants_to_leave_is_500_and_the_next_is_answered(start, mode):
     door = start('''
 def application(environ, start_response):
     if environ['PATH_INFO'] == '/leave':
         raise SystemExit('enough')
     start_response('200 OK', [])
     return [b'here']
-''', options)
+''', mode)
     for _ in range(3):
         assert door.get('/leave', HOST).status == 500
         assert door.get('/', HOST).body == b'here'
     door.wait_for_log('SystemExit: enough', times=3)
 
 
-def test_what_it_prints_is_in_the_log_with_its_name(start):
+def test_what_it_prints_is_in_the_log_with_its_name(start, mode):
     door = start('''
 import sys
 def application(environ, start_response):
@@ -114,7 +183,7 @@ def application(environ, start_response):
     environ['wsgi.errors'].write('told\\n')
     start_response('204 No Content', [])
     return []
-''')
+''', mode)
     assert door.get('/', HOST).status == 204
     for word in ('printed', 'complained', 'told'):
         door.wait_for_log(rf'\[{HOST}\] .*{word}')
@@ -151,7 +220,7 @@ def test_a_stop_lets_requests_threads_and_exit_handlers_finish(start, folder):
 
 
 def test_a_call_that_hangs_is_504_and_cannot_hold_up_a_stop(start):
-    door = start(SLOW, 'embedded: true, timeouts: {response: 200ms}', top='timeouts: {shutdown: 300ms}\n')
+    door = start(SLOW, options=', timeouts: {response: 200ms}', top='timeouts: {shutdown: 300ms}\n')
     assert door.get('/', HOST).status == 504
     door.wait_for_log(r'\[a.example\] GET / \[\w+\] runs for .* cannot be ended')
     door.wait_for_log(r'\[a.example\]   File ".*shop.py", line \d+ in application')
@@ -187,9 +256,9 @@ def application(environ, start_response):
     assert door.get('/', HOST).body == b'-15'
 
 
-def test_a_crash_of_it_is_a_crash_of_the_front_and_another_one_comes(start, options):
+def test_a_crash_of_it_is_a_crash_of_the_front_and_another_one_comes(start, mode):
     crash = '    environ["PATH_INFO"] == "/die" and ctypes.string_at(0)\n'
-    door = start('import ctypes\n' + HELLO.replace('    start_response(', crash + '    start_response('), options)
+    door = start('import ctypes\n' + HELLO.replace('    start_response(', crash + '    start_response('), mode)
     first = facts(door)['pid']
     with pytest.raises((EOFError, ConnectionError)):
         door.get('/die', HOST)
@@ -226,6 +295,12 @@ def test_serve_embedded(doors, folder):
     door = doors('serve', 'hello', '--embedded', '--threads', '2', '--listen', '127.0.0.1:0', cwd=folder)
     seen = facts(door)
     assert (seen['pid'], seen['wsgi.multithread']) == (door.front(), True)
+
+
+def test_serve_embedded_without_threads(doors, folder):
+    (folder / 'hello.py').write_text(HELLO)
+    door = doors('serve', 'hello', '--embedded', '--threads', '0', '--listen', '127.0.0.1:0', cwd=folder)
+    assert facts(door)['pid'] == door.front()
 
 
 def test_serve_embedded_has_no_workers(folder):

@@ -247,8 +247,8 @@ def place(lasting_folder, mode):
 
 @pytest.fixture(scope='module')
 def door(lasting_portico, place, mode):
-    options, threads = MODES[mode]
-    door = lasting_portico(f'sites:\n  {HOST}: {{wsgi: traps, directory: {place}, {options}, '
+    options, threads, top = MODES[mode]
+    door = lasting_portico(f'{top}sites:\n  {HOST}: {{wsgi: traps, directory: {place}, {options}, '
                            f'environment: {{THREADS: "{threads}"}}}}\n')
     door.threads = threads
     return door
@@ -601,7 +601,8 @@ def test_46_the_server_as_a_whole_has_an_asterisk_for_a_path(place, mode, portic
     (place / 'star.py').write_text('def application(environ, start_response):\n'
                                    '    start_response("200 OK", [])\n'
                                    '    return [environ["PATH_INFO"].encode()]\n')
-    other = portico(f'sites:\n  {HOST}: {{wsgi: star, directory: {place}, {MODES[mode][0]}}}\n')
+    options, _, top = MODES[mode]
+    other = portico(f'{top}sites:\n  {HOST}: {{wsgi: star, directory: {place}, {options}}}\n')
     assert other.get('*', HOST, method='OPTIONS').body == b'*'
 
 
