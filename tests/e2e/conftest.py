@@ -1,4 +1,5 @@
 """Fixtures for tests of the real program. How to use them: README.md beside this file."""
+import itertools
 import pathlib
 import shutil
 import tempfile
@@ -67,13 +68,16 @@ def doors(request, tmp_path):
 
 
 def runner(doors, place):
+    numbers = itertools.chain([''], itertools.count(1))
+
     def run(text, **more):
+        number = next(numbers)
         written = {line.split(':')[0] for line in text.splitlines()}
         if 'listen' not in written:
             text = 'listen: ["127.0.0.1:0"]\n' + text
         if 'control' not in written:
-            text = f'control: {place}/control.sock\n' + text
-        file = place / 'portico.yaml'
+            text = f'control: {place}/control{number}.sock\n' + text
+        file = place / f'portico{number}.yaml'
         file.write_text(text)
         door = doors('run', file, **more)
         door.file = file
@@ -86,7 +90,7 @@ def portico(doors, tmp_path):
     """portico(text) -> Door: `portico run` with a file of that text.
 
     The text needs no `listen:`; without one it listens on a free port of 127.0.0.1. Nor does it
-    need a `control:`; without one the socket is control.sock beside the file, which is door.file.
+    need a `control:`; without one the socket is control.sock beside the file, which is door.file; those of a second door have numbers.
     """
     return runner(doors, tmp_path)
 
