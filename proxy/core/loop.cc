@@ -2,9 +2,11 @@
 
 #include <ev.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/core/timer.h"
+#include "proxy/core/watch.h"
 
 namespace portico::core {
 namespace {
@@ -125,6 +127,7 @@ void Loop::run() {
   stopped_ = false;
   enter_turn();
   while (!stopped_) {
+    start_watches();
     arm_alarm();
     ev_run(events_, queue_.empty() ? EVRUN_ONCE : EVRUN_NOWAIT);
     enter_turn();
@@ -144,14 +147,29 @@ void Loop::pass(Duration time) {
   turn();
 }
 
+void Loop::start_soon(Watch& watch) {
+  watch.start_at_ = now_ + soon;
+  starting_.push_back(watch);
+}
+
+void Loop::start_watches() {
+  while (!starting_.empty() && starting_.front().start_at_ <= now_) starting_.pop_front().start();
+}
+
+Time Loop::next_alarm() {
+  const Time timer = timers_.empty() ? Time::max() : timers_.front()->scheduled_;
+  return starting_.empty() ? timer : std::min(timer, starting_.front().start_at_);
+}
+
 void Loop::arm_alarm() {
-  if (timers_.empty()) {
+  const Time next = next_alarm();
+  if (next == Time::max()) {
     ev_timer_stop(events_, &state_->alarm);
     return;
   }
   // libev counts from its own idea of now, which is that of the last poll: a little early is only a
   // needless turn, never a late one.
-  const std::chrono::duration<double> wait = timers_.front()->scheduled_ - now_;
+  const std::chrono::duration<double> wait = next - now_;
   ev_timer_stop(events_, &state_->alarm);
   ev_timer_set(&state_->alarm, wait.count() > 0 ? wait.count() : 0., 0.);
   ev_timer_start(events_, &state_->alarm);

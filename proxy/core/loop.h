@@ -26,6 +26,7 @@ using Duration = Clock::duration;
 class Loop;
 class Timer;
 class Wakeup;
+class Watch;
 
 /// Anything that a loop can destroy after the turn.
 class Disposable {
@@ -78,6 +79,8 @@ class Wakeup : public Link<Wakeup> {
 class Loop {
  public:
   enum class Drive { by_events, by_hand };
+  /// How long Watch::want_soon waits: a fast answer's time.
+  static constexpr Duration soon = std::chrono::milliseconds(1);
 
   /// index  the number of the front thread, from 0; handlers keep what is a thread's own under it
   explicit Loop(Drive drive = Drive::by_events, unsigned index = 0);
@@ -112,6 +115,7 @@ class Loop {
 
  private:
   friend class Timer;
+  friend class Watch;
   struct Mail {
     void (*fn)(void*);
     void* argument;
@@ -125,6 +129,9 @@ class Loop {
   void bury();
   void deliver();
   void expire();
+  void start_soon(Watch& watch);
+  void start_watches();
+  Time next_alarm();
   void arm_alarm();
   void schedule(Timer& timer);
   void unschedule(Timer& timer);
@@ -136,6 +143,7 @@ class Loop {
   Time now_;
   bool stopped_ = false;
   List<Active> queue_;
+  List<Watch> starting_;  // in the order of their times
   std::vector<std::unique_ptr<Disposable>> dying_;
   std::unordered_map<Active*, std::unique_ptr<Active>> adopted_;
   std::vector<Timer*> timers_;  // a binary heap by Timer::scheduled_

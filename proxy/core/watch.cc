@@ -20,16 +20,29 @@ void Watch::open(int fd) {
 // libev tells the kernel once a turn at most, and only what differs in the end: ev_io_modify, as
 // ev_io_set would make it tell in any case.
 void Watch::want(int readiness) {
+  unlink();
   if (active_ ? readiness == wanted_ : readiness == 0) return;
   if (active_) ev_io_stop(loop_.events(), &watcher_);
-  active_ = readiness != 0;
+  active_ = false;
   wanted_ = readiness;
-  if (!active_ || loop_.events() == nullptr) return;  // by hand: nothing is watched
-  ev_io_modify(&watcher_, readiness);
+  if (readiness != 0) start();
+}
+
+void Watch::want_soon(int readiness) {
+  if (active_ || readiness == 0 || loop_.events() == nullptr) return want(readiness);
+  wanted_ = readiness;
+  if (!linked()) loop_.start_soon(*this);
+}
+
+void Watch::start() {
+  active_ = true;
+  if (loop_.events() == nullptr) return;  // by hand: nothing is watched
+  ev_io_modify(&watcher_, wanted_);
   ev_io_start(loop_.events(), &watcher_);
 }
 
 void Watch::close() {
+  unlink();
   if (active_) ev_io_stop(loop_.events(), &watcher_);
   active_ = false;
 }

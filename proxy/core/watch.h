@@ -23,7 +23,7 @@ class ReadyListener {
 };
 
 /// Watches one descriptor, level-triggered, for what `want` was last told.
-class Watch {
+class Watch : public Link<Watch> {
  public:
   Watch(Loop& loop, ReadyListener& listener);
   Watch(const Watch&) = delete;
@@ -32,17 +32,23 @@ class Watch {
 
   void open(int fd);         ///< nothing is wanted yet; the descriptor stays the caller's
   void want(int readiness);  ///< a set of Readiness; cheap when nothing changes
-  int wanted() const { return active_ ? wanted_ : 0; }
+  /// Like want, but the kernel is told no sooner than Loop::soon from now: a new connection is
+  /// often answered and closed before, and then costs no epoll_ctl.
+  void want_soon(int readiness);
+  int wanted() const { return active_ || linked() ? wanted_ : 0; }
   void close();  ///< must come before the descriptor is closed
 
  private:
+  friend class Loop;
   static void on_event(struct ev_loop* events, ev_io* watcher, int readiness) noexcept;
+  void start();
 
   Loop& loop_;
   ReadyListener& listener_;
   ev_io watcher_;
   int wanted_ = 0;
   bool active_ = false;
+  Time start_at_{};  // while it stands in the loop's list of those that start soon
 };
 
 /// Wakes its owner when the process gets `signal`. Signals of one number belong to one loop.

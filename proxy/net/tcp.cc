@@ -36,6 +36,7 @@ Error receive_error(int os) {
 SocketTransport::SocketTransport(core::Loop& loop, core::Fd fd, FirstWord first)
     : fd_(std::move(fd)),
       reading_(first == FirstWord::ours ? Reading::drained : Reading::unknown),
+      fresh_(first == FirstWord::peers),
       watch_(loop, *this) {
   watch_.open(fd_.get());
 }
@@ -54,7 +55,9 @@ void SocketTransport::wake_owner() {
 void SocketTransport::watch_for_events() {
   const bool reads = !read_paused_ && reading_ != Reading::ended && reading_ != Reading::failed;
   const bool writes = blocked_ && !broken_;
-  watch_.want((reads ? core::readable : 0) | (writes ? core::writable : 0));
+  const int readiness = (reads ? core::readable : 0) | (writes ? core::writable : 0);
+  if (fresh_) return watch_.want_soon(readiness);
+  watch_.want(readiness);
 }
 
 void SocketTransport::on_ready(int readiness) noexcept {
@@ -129,6 +132,7 @@ void SocketTransport::drained() {
 /// os  0: the peer's end; else errno
 Arrival SocketTransport::conclude_read(int os) {
   if (os == EAGAIN || os == EINTR) {
+    fresh_ = false;
     drained();
     return {};
   }
@@ -158,6 +162,7 @@ Flow SocketTransport::push_out() {
   const SendQueue::Outcome outcome = queue_.send_to(fd_.get(), flush_budget);
   sent_ += outcome.sent;
   blocked_ = outcome.flow == Flow::wait;
+  if (blocked_) fresh_ = false;
   if (outcome.flow == Flow::end && ending_ == Ending::asked) shut_down();
   if (outcome.flow == Flow::fail) {
     send_error_ = outcome.error;

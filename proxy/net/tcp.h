@@ -79,6 +79,7 @@ class SocketTransport final : public Transport,
   bool read_paused_ = false;  // the read watcher is stopped: an event came twice
   bool blocked_ = false;      // the kernel's send buffer is full
   bool broken_ = false;
+  bool fresh_ = false;  // a client's, whose first request may be answered before it is watched
   core::Watch watch_;
   SendQueue queue_;
   std::uint64_t sent_ = 0;

@@ -125,6 +125,43 @@ TEST_CASE("tcp: one recv a readable event, one call to send a head and its body,
   CHECK(syscalls.epoll_ctl <= 2 + 1);  // each connection, and the loop's own mailbox
 }
 
+TEST_CASE("tcp: a client that is answered and closed at once costs no epoll_ctl") {
+  auto [near, far] = tests::tcp_pair();
+  core::Loop loop;
+  auto transport = std::make_unique<SocketTransport>(loop, std::move(near));
+  Agent owner(loop, [&] {
+    if (text(transport->read(100)) != "request") return;
+    transport->send(Slice::literal("answer"));
+    CHECK(transport->flush() == Flow::end);
+    transport.reset();
+    loop.stop();
+  });
+  REQUIRE(::write(far.get(), "request", 7) == 7);
+  tests::wait_readable(transport->descriptor());
+  syscalls = {};
+  transport->attach(&owner);
+  owner.wake();
+  REQUIRE(run_loop(loop));
+  CHECK(syscalls.epoll_ctl <= 1);  // the loop's own mailbox
+}
+
+TEST_CASE("tcp: a client whose answer takes longer is watched after a moment") {
+  auto [near, far] = tests::tcp_pair();
+  core::Loop loop;
+  SocketTransport transport(loop, std::move(near));
+  std::string heard;
+  Agent owner(loop, [&] {
+    heard += text(transport.read(100));
+    if (heard == "request") CHECK(::write(far.get(), " and more", 9) == 9);
+    if (heard == "request and more") loop.stop();
+  });
+  REQUIRE(::write(far.get(), "request", 7) == 7);
+  tests::wait_readable(transport.descriptor());
+  transport.attach(&owner);
+  owner.wake();
+  REQUIRE(run_loop(loop));
+}
+
 TEST_CASE("tcp: an event that nobody answers does not spin, and reading goes on after it") {
   Fixture f(tests::tcp_pair());
   f.near.attach(&f.owner);
