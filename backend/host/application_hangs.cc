@@ -18,6 +18,7 @@ std::string describe_hang(const Worker& worker, const ControlMessage& heard) {
 std::string describe_delay(const Worker& worker, const conf::Application& application) {
   const std::string name = "worker " + std::to_string(worker.number);
   if (worker.state == Worker::State::leaving) return name + " does not end; where it is:";
+  if (worker.is_deaf) return name + " has closed its own descriptors; where it is:";
   return name + " is not ready after " + seconds_text(application.timeouts.start) +
          " (timeouts.start); where it is:";
 }

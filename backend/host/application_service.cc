@@ -19,6 +19,8 @@ using record::ControlMessage;
 // How long workers of a front that is gone may finish what they run: nobody waits for the answers.
 // And what others that leave may take for their own ending, atexit and all, after the last request.
 constexpr auto leavers_grace = std::chrono::seconds(30);
+// From the end of a worker's descriptors to that of its process, which follows at once.
+constexpr auto deaf_grace = std::chrono::seconds(2);
 // How long an interpreter may take to end once it has said that the import failed: threads that the
 // application has begun may hold it for ever.
 constexpr auto refused_grace = std::chrono::seconds(5);
@@ -244,10 +246,19 @@ void ApplicationService::hear_workers() {
 void ApplicationService::hear_worker(Worker& worker) {
   for (int i = 0; i < messages_a_turn; ++i) {
     auto received = worker.control->receive();
-    if (!received || !received->has_value()) return;
+    if (!received) return expect_end(worker);
+    if (!received->has_value()) return;
     if (const auto heard = record::parse_control((*received)->text)) on_worker(worker, *heard);
   }
   wake();
+}
+
+// Its end closes its control socket; but an application may have closed all that was open, and then
+// threads that wait for requests wait for ever.
+void ApplicationService::expect_end(Worker& worker) {
+  if (worker.is_deaf || worker.state != Worker::State::ready) return;
+  worker.is_deaf = true;
+  hangs_.expect(worker.number, loop().now() + deaf_grace);
 }
 
 void ApplicationService::on_worker(Worker& worker, const ControlMessage& heard) {

@@ -55,6 +55,7 @@ class ApplicationService final : public core::Active, public process::Service {
   void hear_zygote();
   void hear_workers();
   void hear_worker(Worker& worker);
+  void expect_end(Worker& worker);
   void on_zygote(const record::ControlMessage& message);
   void on_failed(std::string_view reason);
   void on_forked(const record::ControlMessage& message);

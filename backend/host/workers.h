@@ -30,6 +30,7 @@ struct Worker {
   core::Time born;            ///< when the fork was asked for
   pid_t hanging_tid = 0;      ///< of its threads, the one last found to hang
   bool has_answered = false;  ///< a whole answer: it came up well
+  bool is_deaf = false;       ///< its control socket has ended
   std::unique_ptr<net::Channel> control;
 };
 

@@ -92,3 +92,18 @@ def test_the_death_of_the_front_brings_new_workers(portico, folder):
         return pid not in before
     eventually(served_by_another, what='an answer of a new worker')
     eventually(lambda: not before & set(workers_of(door)), what='the end of the old workers')
+
+
+def test_a_worker_that_closes_all_its_descriptors_is_replaced(portico, folder):
+    (folder / 'hello.py').write_text(
+        'import os\n'
+        'def application(environ, start_response):\n'
+        '    start_response("200 OK", [])\n'
+        '    if environ["PATH_INFO"] == "/close": os.closerange(3, 1000)\n'
+        '    return [b"done"]\n')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 1, threads: 4}}\n')
+    assert door.get('/', 'a.example').status == 200
+    assert door.get('/close', 'a.example', method='POST', body=b'').status == 502  # its other threads wait for ever
+    door.wait_for_log(r'worker 1 has closed its own descriptors; where it is:')
+    door.wait_for_log(r'worker 1 was killed by signal 9')
+    assert door.get('/', 'a.example').status == 200
