@@ -248,6 +248,10 @@ void Application::serve_in_loop(const record::Direct& direct) {
   post(0, [&direct](Lane& lane) { lane.serve_in_loop(direct); });
 }
 
+void Application::report_unclaimed() {
+  tell_(record::format_control(ControlMessage{"unclaimed", {}}));
+}
+
 std::vector<WorkerStatus> Application::workers() const {
   const std::lock_guard lock(mutex_);
   std::vector<WorkerStatus> workers;

@@ -75,6 +75,8 @@ class Application {
   void report_answered(std::uint16_t worker);
   /// The worker of this claim is over its time with this request.
   void report_hang(const record::CellStatus& claim, const record::Record& request, core::Time now);
+  /// A record lay before the workers for all of timeouts.queue: those that do nothing hang.
+  void report_unclaimed();
 
  private:
   using Event = std::function<void(Lane&)>;

@@ -236,8 +236,10 @@ void WsgiCall::queue_deadline() {
   const core::Time deadline = queue_ends();
   const bool late = loop().now() >= deadline;
   if (!late && !client_left_) return await_claim(deadline);
+  const bool lay_there = flight_->state() == Flight::State::sent;
   if (!flight_->withdraw()) return response_deadline();
   flight_ = nullptr;
+  if (late && lay_there) application_.report_unclaimed();
   fail(late ? Fault::queue_timeout : Fault::client_gone, "waiting for a worker");
 }
 

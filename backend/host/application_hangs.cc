@@ -30,6 +30,28 @@ void ApplicationService::on_hanging(Worker& worker, const ControlMessage& heard)
   if (!hangs_.blame(worker.number, thread, application_.timeouts.response)) return;
   worker.hanging_tid = static_cast<pid_t>(heard.number("tid").value_or(0));
   say(core::Level::error, describe_hang(worker, heard));
+  replace_hanging(worker);
+}
+
+// One that has nothing to do and yet takes no record: something holds its GIL, or it was stopped.
+// Whom this wrongs, since it took one in this very moment, hears the stop and ends well.
+void ApplicationService::on_unclaimed() {
+  workers_.for_each([this](Worker& worker) {
+    if (!is_idle(worker) || !hangs_.blame(worker.number, 0, Hangs::stack_time)) return;
+    say(core::Level::error, "worker " + std::to_string(worker.number) + " (process " +
+                                std::to_string(worker.pid) +
+                                ") takes no requests; where its threads are:");
+    replace_hanging(worker);
+  });
+}
+
+bool ApplicationService::is_idle(const Worker& worker) const {
+  return worker.state == Worker::State::ready && worker.generation == generation_ &&
+         loop().now() - worker.since >= application_.timeouts.queue && channels_ &&
+         !channels_->any_claim(worker.number, {});
+}
+
+void ApplicationService::replace_hanging(Worker& worker) {
   worker.control->send(record::verb::stop);
   on_leaving(worker);
 }

@@ -97,6 +97,7 @@ void ApplicationService::front_down() {
 void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   const auto heard = record::parse_control(text);
   if (!heard) return;
+  if (heard->verb == "unclaimed") return on_unclaimed();
   Worker* worker = workers_.find(static_cast<std::uint16_t>(heard->number("worker").value_or(0)));
   if (worker == nullptr) return;
   if (heard->verb == "answered") worker->has_answered = true;

@@ -63,6 +63,9 @@ class ApplicationService final : public core::Active, public process::Service {
   void on_worker(Worker& worker, const record::ControlMessage& message);
   void on_leaving(Worker& worker);
   void on_hanging(Worker& worker, const record::ControlMessage& message);
+  void on_unclaimed();
+  bool is_idle(const Worker& worker) const;
+  void replace_hanging(Worker& worker);
   void handle_hangs();
   void handle_hang(Hangs::Order order);
   void handle_slow_import(Hangs::Step step);

@@ -107,3 +107,18 @@ def test_a_worker_that_closes_all_its_descriptors_is_replaced(portico, folder):
     door.wait_for_log(r'worker 1 has closed its own descriptors; where it is:')
     door.wait_for_log(r'worker 1 was killed by signal 9')
     assert door.get('/', 'a.example').status == 200
+
+
+def test_an_idle_worker_whose_gil_is_held_is_replaced(portico, folder):
+    (folder / 'hello.py').write_text(
+        'import ctypes, threading\n'
+        'def hold(): ctypes.PyDLL(None).sleep(1000)\n'
+        'def application(environ, start_response):\n'
+        '    start_response("200 OK", [])\n'
+        '    if environ["PATH_INFO"] == "/hold": threading.Timer(0.3, hold).start()\n'
+        '    return [b"done"]\n')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 1, timeouts: {{queue: 1s}}}}\n')
+    assert door.get('/hold', 'a.example').status == 200
+    eventually(lambda: door.get('/', 'a.example').status == 503, what='nobody takes a request')
+    eventually(lambda: door.get('/', 'a.example').status == 200, what='a worker that does')
+    assert 'takes no requests; where its threads are:' in door.log() and 'in hold' in door.log()

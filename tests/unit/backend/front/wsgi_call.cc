@@ -232,6 +232,15 @@ TEST_CASE("timeouts.queue: workers that start again and again excuse no more tha
   CHECK(bench.exchange.fault() == Fault::queue_timeout);
 }
 
+TEST_CASE("timeouts.queue: of a record that lay before the workers the supervisor is told") {
+  Bench bench;
+  bench.wsgi.start_worker(3);
+  bench.begin();
+  bench.pass_in_steps(seconds(200));
+  CHECK(bench.exchange.fault() == Fault::queue_timeout);
+  CHECK(bench.wsgi.told == std::vector<std::string>{"unclaimed"});
+}
+
 TEST_CASE("timeouts.response: from the claim to the head; 504, and the worker is told") {
   Bench bench;
   FakeWorker& worker = bench.wsgi.start_worker(3);

@@ -283,6 +283,29 @@ TEST_CASE("service: a worker that hangs gets a successor at once, and is killed"
   CHECK(bench.front->count("worker") == 2);
 }
 
+TEST_CASE("service: where requests are not taken, a worker that does nothing hangs") {
+  Bench bench;
+  bench.options.timeouts.queue = seconds(0);
+  bench.start();
+  REQUIRE(bench.until_ready());
+  ::kill(bench.worker_pid(), SIGSTOP);
+  bench.service->hear("unclaimed", {});
+  bench.service->hear("unclaimed", {});
+  CHECK(bench.front->count("leaving") == 1);
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+  CHECK(bench.front->last("gone").text("why") == "was killed by signal 9 (Killed)");
+  REQUIRE(bench.until_ready(2));
+}
+
+TEST_CASE("service: a worker that came after the request is not blamed for it") {
+  Bench bench;
+  bench.options.timeouts.queue = seconds(60);
+  bench.start();
+  REQUIRE(bench.until_ready());
+  bench.service->hear("unclaimed", {});
+  CHECK(bench.front->count("leaving") == 0);
+}
+
 TEST_CASE("service: a worker that is never ready is killed, and another one forked") {
   Bench bench(
       "import os, threading\nfirst = [1]\n"
