@@ -118,8 +118,9 @@ struct Connections {
   friend bool operator==(const Connections&, const Connections&) = default;
 };
 
-/// json carries site, route, endpoint or worker, the times and the cause of failure.
-enum class LogFormat : std::uint8_t { combined, common, json };
+/// json carries site, route, endpoint or worker, the times and the cause of failure; brief is for
+/// somebody who watches, pretty is brief in colours.
+enum class LogFormat : std::uint8_t { combined, common, json, brief, pretty };
 enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 /// Where a site's requests are written down. Each Site has a complete one.

@@ -137,7 +137,8 @@ void put_defaults(Page& page, const Config& config) {
   page.close();
   page.open("log");
   page.line("access", yaml_quote(config.log.access), "a path, \"-\" or \"off\"");
-  page.line("format", word_of(config.log.format, log_formats), "combined, common or json");
+  page.line("format", word_of(config.log.format, log_formats),
+            "combined, common, json, brief or pretty");
   page.line("level", word_of(config.log.level, log_levels), "error, warning, info or debug");
   page.close();
   page.open("spool");

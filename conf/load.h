@@ -53,6 +53,7 @@ struct ServeOptions {
   unsigned workers = 2;
   unsigned threads = 1;
   bool embedded = false;  ///< inside the front; `workers` means nothing then
+  bool pretty = false;    ///< the logs are for somebody who watches a terminal
 };
 
 /// The options as the text of a file named "command line", to be given to load().

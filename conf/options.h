@@ -79,8 +79,11 @@ struct Choice {
 inline constexpr std::array<Choice<Policy>, 2> policies{
     {{"round_robin", Policy::round_robin}, {"least_requests", Policy::least_requests}}};
 
-inline constexpr std::array<Choice<LogFormat>, 3> log_formats{
-    {{"combined", LogFormat::combined}, {"common", LogFormat::common}, {"json", LogFormat::json}}};
+inline constexpr std::array<Choice<LogFormat>, 5> log_formats{{{"combined", LogFormat::combined},
+                                                               {"common", LogFormat::common},
+                                                               {"json", LogFormat::json},
+                                                               {"brief", LogFormat::brief},
+                                                               {"pretty", LogFormat::pretty}}};
 
 inline constexpr std::array<Choice<LogLevel>, 4> log_levels{{{"error", LogLevel::error},
                                                              {"warning", LogLevel::warning},

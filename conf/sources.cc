@@ -143,7 +143,8 @@ Sources serve_sources(const ServeOptions& options) {
                            "sites:\n  default:\n    wsgi: " + yaml_quote(options.reference) +
                            "\n    directory: " + yaml_quote(options.directory) + "\n    " +
                            where_it_runs(options) +
-                           "\n    threads: " + std::to_string(options.threads) + "\n";
+                           "\n    threads: " + std::to_string(options.threads) + "\n" +
+                           (options.pretty ? "log: {format: pretty}\n" : "");
   return {{{"command line", options.directory, text}}, {}};
 }
 

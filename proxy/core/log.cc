@@ -18,6 +18,7 @@ namespace portico::core {
 namespace {
 
 std::atomic<Level> least_level = Level::info;
+std::atomic<LogStyle> style = LogStyle::full;
 constexpr std::array<std::string_view, 4> level_names = {"debug", "info", "warning", "error"};
 
 // A descriptor that somebody else made non-blocking, such as a shared terminal.
@@ -35,6 +36,13 @@ std::string_view write_all(int fd, std::string_view text) {
     if (errno != EAGAIN || !wait_writable(fd)) break;
   }
   return text;
+}
+
+std::string local_clock(std::time_t time) {
+  std::tm parts{};
+  ::localtime_r(&time, &parts);
+  std::array<char, 16> text;
+  return {text.data(), std::strftime(text.data(), text.size(), "%H:%M:%S", &parts)};
 }
 
 std::string log_name(const std::string& path) {
@@ -192,10 +200,15 @@ void LogFile::write_out(std::string& text) {
 
 void log_level(Level least) { least_level = least; }
 
+void log_style(LogStyle wanted) { style = wanted; }
+
 void log(Level level, std::string_view text) {
   if (level < least_level) return;
-  std::string line = utc_stamp(std::chrono::system_clock::now());
-  line.append(" ").append(level_names[static_cast<std::size_t>(level)]).append(" ");
+  std::string line = style == LogStyle::full ? utc_stamp(std::chrono::system_clock::now())
+                                             : local_clock(std::time(nullptr));
+  line.push_back(' ');
+  if (style == LogStyle::full || level >= Level::warning)
+    line.append(level_names[static_cast<std::size_t>(level)]).push_back(' ');
   append_escaped(line, text);
   line.push_back('\n');
   write_all(STDERR_FILENO, line);

@@ -55,7 +55,13 @@ class LogFile {
 /// The process's own log: lines "2026-01-31T12:00:00.123Z level text" to standard error, from any
 /// thread. Control characters in `text` are escaped.
 void log(Level level, std::string_view text);
-void log_level(Level least);  ///< what is below is not written; info by default
+enum class LogStyle : bool {
+  full,
+  brief,  ///< for somebody who watches: "12:00:00 text", local time; the level of what is amiss
+          ///< only
+};
+void log_style(LogStyle style);  ///< full by default
+void log_level(Level least);     ///< what is below is not written; info by default
 
 /// Escapes what must not stand raw in a log: controls (C1 too), quotes, backslashes, marks that
 /// turn the text's direction, and bytes that are not UTF-8.

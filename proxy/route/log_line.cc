@@ -7,6 +7,7 @@
 
 #include "proxy/core/json.h"
 #include "proxy/core/text.h"
+#include "proxy/route/log_brief.h"
 #include "proxy/route/log_text.h"
 #include "proxy/route/outcome.h"
 
@@ -185,6 +186,10 @@ void append_line(std::string& out, conf::LogFormat format, const serve::Exchange
       return append_combined(out, exchange, began);
     case conf::LogFormat::json:
       return append_json_line(out, exchange, began);
+    case conf::LogFormat::brief:
+      return append_brief(out, exchange, began, Colours::no);
+    case conf::LogFormat::pretty:
+      return append_brief(out, exchange, began, Colours::yes);
   }
 }
 

@@ -21,6 +21,7 @@ using WallTime = std::chrono::system_clock::time_point;
 /// json      one object; times are seconds, null where that stage was not reached:
 ///           total, queue (head complete to handed over), connect (from there to a connection),
 ///           first_byte (from there to the head of the answer)
+/// brief, pretty  log_brief.h
 /// Where no answer was sent the status is 499, as nginx has it.
 void append_line(std::string& out, conf::LogFormat format, const serve::Exchange& exchange,
                  WallTime began);

@@ -10,9 +10,12 @@
 #include "conf/check.h"
 #include "conf/load.h"
 #include "proxy/run/control_commands.h"
+#include "proxy/run/exec_command.h"
+#include "proxy/run/find_application.h"
 #include "proxy/run/front.h"
 #include "proxy/run/help.h"
 #include "proxy/run/supervisor.h"
+#include "proxy/run/text_table.h"
 
 namespace portico::run {
 namespace {
@@ -48,9 +51,20 @@ std::string working_directory() {
   return found != nullptr ? found : "/";
 }
 
+int nothing_to_serve(const std::string& directory) {
+  std::cerr << "portico: there is no application to be seen in " << directory
+            << "; looked for Django's manage.py, wsgi.py, app.py and application.py.\n"
+               "Name it: a module such as shop.wsgi, \"app:create_app()\", or a file such as "
+               "app.py\n";
+  return exit_mistake;
+}
+
 int serve(const Options& options, const Parts& parts) {
   conf::ServeOptions serve = options.serve;
   serve.directory = working_directory();
+  if (serve.reference.empty()) serve.reference = find_application(serve.directory);
+  if (serve.reference.empty()) return nothing_to_serve(serve.directory);
+  serve.pretty = wants_colours();
   return supervise_sources(conf::serve_sources(serve), parts);
 }
 
@@ -90,6 +104,8 @@ int act(const Options& options, const Parts& parts) {
       return show_logs(options);
     case Verb::stop:
       return stop_running(options);
+    case Verb::exec:
+      return exec_command(options);
     case Verb::version:
       std::cout << version_text << '\n';
       return exit_good;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "proxy/run/commands.h"
 #include "proxy/run/control_client.h"
 #include "proxy/run/control_path.h"
+#include "proxy/run/text_table.h"
 
 namespace portico::run {
 namespace {
@@ -65,12 +65,6 @@ class Question {
   ControlClient client_;
   bool good_ = false;
 };
-
-/// As the conventions of no-color.org and of terminals have it.
-bool wants_colours() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
-}
 
 std::string percent_encoded(std::string_view text) {
   static constexpr char hex[] = "0123456789ABCDEF";

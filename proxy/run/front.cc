@@ -118,7 +118,7 @@ class Front final : public core::Active {
     conf::Loaded loaded = conf::load(*sources);
     if (!loaded.problems.empty()) fail({core::Fault::internal, 0, "loading the configuration"});
     config_ = std::move(loaded.config);
-    core::log_level(level_of(config_.log.level));
+    use_log(config_.log);
     drop_privileges();
   }
 

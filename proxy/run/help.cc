@@ -11,10 +11,11 @@ itself, or from any other HTTP servers.
   portico run [FILE]              open the front door that FILE describes
                                   (default: /etc/portico/portico.yaml)
   portico check [FILE]            say what is wrong with FILE, and what this machine lacks
-  portico serve APPLICATION       run one WSGI application from here, without any file
+  portico serve [APPLICATION]     run one WSGI application from here, without any file
   portico status [FILE]           say how its sites, workers and endpoints are
   portico logs SITE               show what a site's processes wrote; -f: and go on
   portico stop [FILE]             finish what runs, and end it
+  portico exec SITE -- COMMAND    run a command with a site's Python, user and environment
   portico version                 print the version
   portico help COMMAND            explain a command (also: portico COMMAND --help)
 
@@ -63,10 +64,11 @@ Exit status: 0 all is well, 1 something is missing on this machine, 2 there are 
 )text";
 
 constexpr std::string_view serve_help =
-    R"text(portico serve APPLICATION [--listen ADDRESS] [--workers N] [--threads N] [--embedded]: run one
+    R"text(portico serve [APPLICATION] [--listen ADDRESS] [--workers N] [--threads N] [--embedded]: run one
 WSGI application from the current directory, without any file
 
-APPLICATION is one of
+Without a name it is Django's (beside the settings that manage.py names), else that of wsgi.py,
+app.py or application.py. APPLICATION is one of
   shop.wsgi             a module; "application" or "app" in it is called
   shop.wsgi:callable    another name in it
   "app:create_app()"    what a factory returns
@@ -113,6 +115,22 @@ The command waits for that.
 Exit status: 0 it has ended, 3 it was not running, 4 it cannot be asked.
 )text";
 
+constexpr std::string_view exec_help =
+    R"text(portico exec SITE[/ROUTE] [--config FILE] -- COMMAND...: run a command as the site would
+
+It has the site's directory, environment and, when root runs it, user; the site's virtual
+environment is first in PATH, and "python" is the site's interpreter. The command takes the place
+of this one: its exit status is the command's. Portico itself need not run.
+
+  --config FILE   where the site stands (default: /etc/portico/portico.yaml)
+
+  portico exec shop.example -- python manage.py migrate
+  portico exec shop.example/blog -- python -c "import sys; print(sys.prefix)"
+
+Exit status: that of the command; 126 it cannot be executed, 127 it is not there; 1 its user or
+directory is not there, 2 there are mistakes in FILE or on the command line.
+)text";
+
 constexpr std::string_view version_help = "portico version: print the version\n";
 
 }  // namespace
@@ -131,6 +149,8 @@ std::string_view help_text(Verb topic) {
       return logs_help;
     case Verb::stop:
       return stop_help;
+    case Verb::exec:
+      return exec_help;
     case Verb::version:
       return version_help;
     case Verb::help:

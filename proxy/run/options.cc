@@ -18,12 +18,13 @@ struct VerbName {
   Verb verb;
 };
 
-constexpr std::array<VerbName, 8> verb_names{{{"run", Verb::run},
+constexpr std::array<VerbName, 9> verb_names{{{"run", Verb::run},
                                               {"check", Verb::check},
                                               {"serve", Verb::serve},
                                               {"status", Verb::status},
                                               {"logs", Verb::logs},
                                               {"stop", Verb::stop},
+                                              {"exec", Verb::exec},
                                               {"version", Verb::version},
                                               {"help", Verb::help}}};
 constexpr std::string_view front_name = "front";  // hidden: in no list, and nearest to nothing
@@ -51,6 +52,11 @@ std::string take_number(std::string_view flag, std::string_view value, std::uint
   return {};
 }
 
+std::string take_text(std::string_view value, std::string& into) {
+  into = value;
+  return {};
+}
+
 std::string turn_on(bool& flag) {
   flag = true;
   return {};
@@ -68,7 +74,7 @@ std::string take_lines(std::string_view value, unsigned& into) {
   return {};
 }
 
-constexpr std::array<Flag, 9> flags{{
+constexpr std::array<Flag, 10> flags{{
     {"--effective", Verb::check, Takes::nothing,
      [](Options& options, std::string_view) { return turn_on(options.effective); }},
     {"--json", Verb::status, Takes::nothing,
@@ -78,10 +84,9 @@ constexpr std::array<Flag, 9> flags{{
     {"-n", Verb::logs, Takes::value,
      [](Options& options, std::string_view value) { return take_lines(value, options.lines); }},
     {"--config", Verb::logs, Takes::value,
-     [](Options& options, std::string_view value) {
-       options.file = value;
-       return std::string();
-     }},
+     [](Options& options, std::string_view value) { return take_text(value, options.file); }},
+    {"--config", Verb::exec, Takes::value,
+     [](Options& options, std::string_view value) { return take_text(value, options.file); }},
     {"--listen", Verb::serve, Takes::value,
      [](Options& options, std::string_view value) {
        options.serve.listen = value;
@@ -164,7 +169,7 @@ class Reader {
 
   void read_word(std::string_view word) {
     if (!only_operands_ && word == "--") {
-      only_operands_ = true;
+      options_.verb == Verb::exec ? take_command() : read_on_as_operands();
     } else if (!only_operands_ && asks_for_help(word)) {
       ask_for_help();
     } else if (!only_operands_ && word.size() > 1 && word.front() == '-') {
@@ -172,6 +177,13 @@ class Reader {
     } else {
       read_operand(word);
     }
+  }
+
+  void read_on_as_operands() { only_operands_ = true; }
+
+  void take_command() {
+    options_.command.assign(words_.begin(), words_.end());
+    words_ = {};
   }
 
   void ask_for_help() {
@@ -217,7 +229,7 @@ class Reader {
       options_.serve.reference = word;
     } else if (options_.verb == Verb::help) {
       read_topic(word);
-    } else if (options_.verb == Verb::logs) {
+    } else if (options_.verb == Verb::logs || options_.verb == Verb::exec) {
       options_.site = word;
     } else {
       options_.file = word;
@@ -234,10 +246,6 @@ class Reader {
   }
 
   void check_complete() {
-    if (options_.verb == Verb::serve && options_.serve.reference.empty())
-      problem_ =
-          "\"portico serve\" needs an application, such as shop.wsgi, \"app:create_app()\" or "
-          "app.py";
     const conf::ServeOptions& serve = options_.serve;
     if (serve.embedded && serve.workers != conf::ServeOptions{}.workers)
       problem_ = "--workers needs processes of the application's own; leave it out, or --embedded";
@@ -245,6 +253,10 @@ class Reader {
       problem_ = "\"portico logs\" needs the name of a site, such as shop.example";
     if (serve.threads == 0 && !serve.embedded)
       problem_ = "--threads 0 is for --embedded; write a number from 1, or --embedded";
+    if (options_.verb == Verb::exec && (options_.site.empty() || options_.command.empty()))
+      problem_ =
+          "\"portico exec\" needs the name of a site and a command: portico exec shop.example -- "
+          "python manage.py migrate";
     if (options_.file.empty()) problem_ = "the name of the configuration file is empty";
   }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "conf/load.h"
 
@@ -21,6 +22,7 @@ enum class Verb : std::uint8_t {
   status,   ///< how everything is
   logs,     ///< what a site's processes wrote
   stop,     ///< the end of a running Portico
+  exec,     ///< a command in a site's surroundings
   version,  ///< one line
   help,     ///< of all, or of a verb
   front,    ///< not for people: what the supervisor starts (see front.h)
@@ -28,11 +30,12 @@ enum class Verb : std::uint8_t {
 
 struct Options {
   Verb verb = Verb::help;
-  std::string file = "/etc/portico/portico.yaml";  ///< run, check, status, logs, stop
+  std::string file = "/etc/portico/portico.yaml";  ///< of all but serve
   bool effective = false;                          ///< check: print all values in force
   conf::ServeOptions serve;                        ///< serve; `directory` is left to the caller
   bool json = false;                               ///< status: for programs
-  std::string site;                                ///< logs
+  std::string site;                                ///< logs; exec: with a route
+  std::vector<std::string> command;                ///< exec
   unsigned lines = 20;                             ///< logs: how many of those there are
   bool follow = false;                             ///< logs: and those to come
   Verb topic = Verb::help;                         ///< help: of which verb

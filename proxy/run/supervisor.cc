@@ -299,7 +299,7 @@ void remove_sockets(const std::vector<BoundListener>& listeners) {
 }  // namespace
 
 int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts) {
-  core::log_level(level_of(config.log.level));
+  use_log(config.log);
   log(Level::info, version_text);
   process::raise_open_files();
   process::adopt_orphans();

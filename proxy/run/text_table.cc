@@ -1,6 +1,9 @@
 #include "proxy/run/text_table.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 namespace portico::run {
 namespace {
@@ -37,6 +40,11 @@ std::string tinted(std::string_view text, Tint tint, bool coloured) {
   out.append(text);
   if (!code.empty()) out.append("\x1b[0m");
   return out;
+}
+
+bool wants_colours() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
 }
 
 void TextTable::append_to(std::string& out, std::string_view indent, bool coloured) const {

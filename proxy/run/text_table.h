@@ -13,6 +13,9 @@ enum class Tint : std::uint8_t { plain, heading, good, fair, bad };
 /// The text, in colours or not.
 std::string tinted(std::string_view text, Tint tint, bool coloured);
 
+/// Whether standard output is a terminal, and nobody has said NO_COLOR (no-color.org).
+bool wants_colours();
+
 class TextTable {
  public:
   struct Cell {

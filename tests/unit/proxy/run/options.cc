@@ -71,8 +71,20 @@ TEST_CASE("options: status, logs and stop") {
   CHECK(says(bad({"logs", "a", "b"}), "one word too many"));
 }
 
-TEST_CASE("options: serve without an application says what one looks like") {
-  CHECK(says(bad({"serve"}), "shop.wsgi"));
+TEST_CASE("options: serve without an application leaves it to be found") {
+  CHECK(good({"serve"}).serve.reference.empty());
+}
+
+TEST_CASE("options: exec takes the command behind -- as it stands") {
+  const Options options =
+      good({"exec", "a.example/blog", "--config", "my.yaml", "--", "ls", "-f", "--", "a b"});
+  CHECK(options.site == "a.example/blog");
+  CHECK(options.file == "my.yaml");
+  CHECK(options.command == std::vector<std::string>{"ls", "-f", "--", "a b"});
+  CHECK(says(bad({"exec", "a.example"}), "-- python manage.py migrate"));
+  CHECK(says(bad({"exec", "a.example", "--"}), "needs the name of a site and a command"));
+  CHECK(says(bad({"exec", "--", "ls"}), "needs the name of a site and a command"));
+  CHECK(says(bad({"exec", "a.example", "ls"}), "one word too many"));
 }
 
 TEST_CASE("options: serve --embedded has threads, and no workers") {

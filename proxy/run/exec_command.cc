@@ -1,0 +1,155 @@
+#include "proxy/run/exec_command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <optional>
+
+#include "conf/check.h"
+#include "conf/load.h"
+#include "conf/words.h"
+#include "proxy/process/environment.h"
+#include "proxy/process/limits.h"
+#include "proxy/run/commands.h"
+
+namespace portico::run {
+namespace {
+
+using conf::quoted;
+
+// As POSIX shells have it (XCU 2.8.2).
+constexpr int exit_not_executable = 126;
+constexpr int exit_no_command = 127;
+
+int complain(const std::string& what, int status = exit_failed) {
+  std::cerr << "portico exec: " << what << '\n';
+  return status;
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::string without_slash(std::string name) {
+  if (name.ends_with('/')) name.pop_back();
+  return name;
+}
+
+std::string known_names(const conf::Config& config) {
+  std::vector<std::string_view> names;
+  for (const conf::Application& application : config.applications)
+    names.push_back(application.name);
+  return names.empty() ? "it has no application" : "write " + conf::listed(names);
+}
+
+/// The value of a variable among "NAME=value"; taken out.
+std::optional<std::string> take(std::vector<std::string>& environment, std::string_view name) {
+  const auto at = std::find_if(environment.begin(), environment.end(), [&](const auto& each) {
+    return each.size() > name.size() && each.starts_with(name) && each[name.size()] == '=';
+  });
+  if (at == environment.end()) return std::nullopt;
+  std::string value = at->substr(name.size() + 1);
+  environment.erase(at);
+  return value;
+}
+
+bool contains_path(const std::string& list, const std::string& path) {
+  return (":" + list + ":").find(":" + path + ":") != std::string::npos;
+}
+
+/// As the user of the site; who is not root stays.
+std::string change_user(const std::optional<process::Identity>& identity) {
+  if (!identity) return {};
+  process::forbid_new_privileges();
+  const auto done = process::become(*identity);
+  return done ? "" : "becoming " + identity->name + ": " + core::describe(done.error());
+}
+
+int execute(const conf::Application& application, std::vector<std::string> command,
+            std::vector<std::string> environment) {
+  if (command.front() == "python" || command.front() == "python3")
+    command.front() = conf::resolve_python(application);
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
+  ::environ = variables.data();  // so that the command is looked for in the site's PATH
+  ::execvp(argv.front(), argv.data());
+  const int os = errno;
+  const bool missing = os == ENOENT;
+  return complain(
+      quoted(command.front()) + ": " +
+          (missing ? "there is no such command in the site's PATH, nor here" : std::strerror(os)),
+      missing ? exit_no_command : exit_not_executable);
+}
+
+int become_command(const conf::Config& config, const conf::Application& application,
+                   const Options& options) {
+  std::optional<process::Identity> identity;
+  if (process::started_as_root()) {
+    const auto found = process::front_identity(config.user);
+    if (!found)
+      return complain("there is no user " + quoted(config.user.empty() ? "nobody" : config.user) +
+                      "; make it, or write another after \"user\"");
+    identity = *found;
+  }
+  const auto environment = exec_environment(application, identity ? &*identity : nullptr);
+  ::umask(022);  // as workers have it
+  const std::string wrong = change_user(identity);
+  if (!wrong.empty()) return complain(wrong);
+  if (::chdir(application.directory.c_str()) != 0)
+    return complain(conf::text(
+        {application.directory_where, "the directory " + quoted(application.directory) + ": " +
+                                          std::strerror(errno) + "; mend it, or write another"}));
+  return execute(application, options.command, environment);
+}
+
+}  // namespace
+
+const conf::Application* application_meant(const conf::Config& config, const std::string& name) {
+  const conf::Application* of_site = nullptr;
+  std::size_t count = 0;
+  for (const conf::Application& application : config.applications) {
+    if (without_slash(application.name) == without_slash(name)) return &application;
+    if (application.site != name) continue;
+    of_site = &application;
+    ++count;
+  }
+  return count == 1 ? of_site : nullptr;
+}
+
+std::vector<std::string> exec_environment(const conf::Application& application,
+                                          const process::Identity* identity) {
+  auto environment = process::application_environment(application.environment, identity);
+  const std::string bin = parent_of(conf::resolve_python(application));
+  const std::string path = take(environment, "PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  const std::string venv = parent_of(bin);
+  if (::access((venv + "/pyvenv.cfg").c_str(), F_OK) == 0) {
+    take(environment, "VIRTUAL_ENV");
+    take(environment, "PYTHONHOME");  // as activating it does
+    environment.push_back("VIRTUAL_ENV=" + venv);
+    environment.push_back("PATH=" + bin + ":" + path);
+  } else {
+    environment.push_back("PATH=" + (contains_path(path, bin) ? path : bin + ":" + path));
+  }
+  return environment;
+}
+
+int exec_command(const Options& options) {
+  const conf::Loaded loaded = conf::load(conf::read_sources(options.file));
+  for (const conf::Problem& problem : loaded.problems) std::cerr << conf::text(problem) << '\n';
+  if (!loaded.problems.empty())
+    return complain("mend " + options.file + " first, or name another with --config", exit_mistake);
+  const conf::Application* application = application_meant(loaded.config, options.site);
+  if (application == nullptr)
+    return complain(options.file + " has no application " + quoted(options.site) + "; " +
+                        known_names(loaded.config),
+                    exit_mistake);
+  return become_command(loaded.config, *application, options);
+}
+
+}  // namespace portico::run
