@@ -7,6 +7,8 @@
 namespace portico::backend {
 namespace {
 
+// Workers that may be at work before this thread is told of them: more than ever start at once.
+constexpr int most_untold = 256;
 constexpr std::size_t read_block_bytes = 64 * 1024;  // carved: several small answers share one
 constexpr std::size_t least_read_bytes = 16 * 1024;
 constexpr std::size_t kept_record_bytes = 4 * 1024;  // of a free flight
@@ -167,6 +169,7 @@ bool Lane::in_the_air(const Flight& flight) {
 void Lane::worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links,
                      const AnswerCount& answers) {
   auto thread = static_cast<std::uint8_t>(first);
+  if (is_newer(worker)) newest_ = worker;
   for (core::Fd& link : links) {
     links_.push_back(
         std::make_unique<WorkerLink>(*this, loop_, worker, thread++, std::move(link), answers));
@@ -207,12 +210,20 @@ void Lane::settle_after_death(Flight& flight) {
   if (unbegun || !has_living_claimer(flight)) lost(flight);
 }
 
+// Numbers go up, and begin anew after the last. One far ahead is a lie.
+bool Lane::is_newer(std::uint16_t worker) const {
+  const int ahead = static_cast<std::int16_t>(worker - newest_);
+  return ahead > 0 && ahead <= most_untold;
+}
+
+// A worker that this thread has not been told of yet may have begun its first record.
 bool Lane::has_living_claimer(const Flight& flight) const {
   const record::CellStatus claim = flight.claim();
   const bool begun = record::Cells::running(claim.state) || claim.state == record::CellState::done;
   return begun && claim.serial == flight.serial_ &&
-         std::any_of(links_.begin(), links_.end(),
-                     [&](const auto& link) { return link->worker() == claim.worker; });
+         (is_newer(claim.worker) ||
+          std::any_of(links_.begin(), links_.end(),
+                      [&](const auto& link) { return link->worker() == claim.worker; }));
 }
 
 void Lane::lost(Flight& flight) {

@@ -62,6 +62,7 @@ class Lane {
   Flight& take_flight();
   void resend(Flight& flight);
   void settle_after_death(Flight& flight);
+  bool is_newer(std::uint16_t worker) const;
   bool has_living_claimer(const Flight& flight) const;
   void lost(Flight& flight);
   void close_links(std::uint16_t worker);
@@ -73,6 +74,7 @@ class Lane {
   std::vector<Flight*> free_;
   std::unique_ptr<QueueSocket> queue_;
   std::vector<std::unique_ptr<WorkerLink>> links_;
+  std::uint16_t newest_ = 0;                 // of the workers that it was told of
   std::unique_ptr<LoopWorker> loop_worker_;  // in place of links, where threads is 0
   core::Buffer read_buffer_;
 };

@@ -362,6 +362,24 @@ TEST_CASE("lane: cells that a hostile worker scribbles on hurt nobody but it") {
   CHECK(bench.app->admission().in_use() == 0);
 }
 
+TEST_CASE("lane: a worker that it was not told of yet may have begun a record") {
+  WsgiBench bench;
+  FakeWorker& dying = bench.start_worker(3);
+  RecordingSink sink;
+  sink.method = "POST";
+  bench.submit(sink);
+  const auto taken = dying.begin();
+  const std::uint64_t by_worker_4 = std::uint64_t{taken->record.serial} << 32 |
+                                    std::uint64_t{4} << 16 | std::uint64_t(CellState::claimed);
+  bench.channels[0]->scribble(taken->record.cell, by_worker_4);
+  bench.kill_worker(dying);
+  REQUIRE(sink.flight != nullptr);
+  FakeWorker& next = bench.start_worker(4);
+  next.send(Frames(*taken).head().data("x").end().text());
+  CHECK(bench.until([&] { return bench.app->admission().in_use() == 0; }));
+  CHECK(sink.log.starts_with("head 200\n"));
+}
+
 TEST_CASE("lane: what has not left the outbox is taken back, whatever its cell says") {
   WsgiBench bench(Drive::by_hand);
   bench.open_queue(20'000);
