@@ -133,21 +133,19 @@ std::vector<Announcement> announcements(std::uint16_t worker, unsigned threads,
                                         const WorkerEnds& ends) {
   std::vector<int> fds;
   for (const Fd& fd : ends.front) fds.push_back(fd.get());
-  if (fds.empty())
-    return {{record::ControlMessage{"worker", {}}
-                 .set("worker", std::uint64_t{worker})
-                 .set("threads", std::uint64_t{0}),
-             {}}};
-  const std::size_t row = fds.size() / threads;
-  const std::size_t rows_at_once = std::max<std::size_t>(1, record::max_control_descriptors / row);
+  const std::size_t row = fds.size() / std::max(threads, 1u);
+  const std::size_t rows_at_once = record::max_control_descriptors / std::max<std::size_t>(row, 1);
   std::vector<Announcement> parts;
-  for (std::size_t first = 0; first < threads; first += rows_at_once) {
-    const std::size_t rows = std::min<std::size_t>(rows_at_once, threads - first);
+  std::size_t first = 0;
+  do {
+    const std::size_t rows =
+        std::min<std::size_t>(std::max<std::size_t>(rows_at_once, 1), threads - first);
     const auto part = std::span(fds).subspan(first * row, rows * row);
     parts.push_back({record::ControlMessage{"worker", {}}, {part.begin(), part.end()}});
     parts.back().message.set("worker", std::uint64_t{worker});
     parts.back().message.set("threads", std::uint64_t{threads}).set("first", std::uint64_t{first});
-  }
+    first += rows;
+  } while (first < threads);
   return parts;
 }
 

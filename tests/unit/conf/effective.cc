@@ -43,6 +43,8 @@ pools: {p: {endpoints: ["a:1"], policy: least_requests,
       R"yaml(sites: {a.example: {wsgi: "x y.py:f()", directory: "/a \"b\" ü", python: python3.9,
          environment: {"NULL": "a\nb\\", E: ""}, health: {path: /h}, workers: 7, threads: 3}})yaml",
       "sites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: 3}}\n",
+      "front_threads: 1\nsites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: "
+      "0}}\n",
       R"(limits: {queue: 5}
 sites:
   a.example:

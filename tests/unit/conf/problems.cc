@@ -72,6 +72,12 @@ TEST_CASE("problems: an embedded application has no processes, and is the only o
        {"1:109: the application \"a.example\" is embedded already, and the front has one "
         "interpreter with one working directory; leave \"embedded\" out of one of them"}},
       {embedded + "routes: {/b: {wsgi: b, directory: /b, embedded: false}}}}\n", {}},
+      {embedded + "threads: 0}}\n",
+       {"1:70: without threads the front calls the application itself, in its only thread; write "
+        "\"front_threads: 1\" at the top, or threads here"}},
+      {"front_threads: 1\n" + embedded + "threads: 0}}\n", {}},
+      {"sites: {a.example: {wsgi: a, directory: /a, threads: 0}}\n",
+       {"1:54: \"0\" does not fit; write a whole number from 1 to 256"}},
       {"sites: {a.example: {to: \"a:1\", embedded: true}}\n",
        {"1:32: \"embedded\" belongs to \"wsgi\"; take it out"}},
   }));

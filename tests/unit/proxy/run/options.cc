@@ -91,6 +91,8 @@ TEST_CASE("options: serve --embedded has threads, and no workers") {
   CHECK(good({"serve", "a", "--embedded", "--threads", "3"}).serve.embedded);
   CHECK_FALSE(good({"serve", "a"}).serve.embedded);
   CHECK(says(bad({"serve", "a", "--embedded", "--workers", "3"}), "leave it out, or --embedded"));
+  CHECK(good({"serve", "a", "--embedded", "--threads", "0"}).serve.threads == 0);
+  CHECK(says(bad({"serve", "a", "--threads", "0"}), "write a number from 1, or --embedded"));
 }
 
 TEST_CASE("options: numbers are numbers, from 1") {
