@@ -98,6 +98,9 @@ void Application::hear(std::string_view text, std::vector<core::Fd> fds, core::T
   const auto message = record::parse_control(text);
   if (!message) return;
   if (message->verb == "queue") return on_queue(*message, std::move(fds));
+  if (message->verb == "switch") return on_switch(*message);
+  if (message->verb == "drop") return post_all([](Lane& lane) { lane.drop(); });
+  if (message->verb == "warm") return on_warm(*message);
   if (message->verb == "worker") return on_worker(*message, std::move(fds), now);
   if (message->verb == "ready") return on_worker_state(*message, Worker::ready, now);
   if (message->verb == "leaving") return on_worker_state(*message, Worker::leaving, now);
@@ -114,7 +117,25 @@ void Application::on_queue(const ControlMessage& message, std::vector<core::Fd> 
     return;
   }
   cells_per_thread_ = (*opened)->cells_per_thread();
+  if (message.number("standby").value_or(0) != 0)
+    return post_all([generation = *opened](Lane& lane) { lane.stand_by(generation); });
+  generation_ = (*opened)->number();
   post_all([generation = *opened](Lane& lane) { lane.use(generation); });
+  fit_slots();
+}
+
+// The slots follow the workers that take from now on; the earlier ones finish what they run.
+void Application::on_switch(const ControlMessage& message) {
+  generation_ = message.number("generation").value_or(0);
+  post_all([](Lane& lane) { lane.switch_over(); });
+  fit_slots();
+}
+
+// One front thread is enough to ask.
+void Application::on_warm(const ControlMessage& message) {
+  post(0, [target = std::string(message.text("target").value_or("/"))](Lane& lane) {
+    lane.warm_up(target);
+  });
 }
 
 // A worker with more streams than one message has descriptors is told in several: threads from
@@ -124,6 +145,7 @@ void Application::on_worker(const ControlMessage& message, std::vector<core::Fd>
   const std::uint16_t worker = worker_number(message);
   const std::uint64_t first = message.number("first").value_or(0);
   const std::uint64_t threads = message.number("threads").value_or(0);
+  const std::uint64_t generation = message.number("generation").value_or(generation_);
   const std::uint64_t here = fds.size() / front_threads_;
   const bool sound = worker != 0 && (here != 0 || options_.threads == 0) &&
                      fds.size() % front_threads_ == 0 && threads <= most_threads &&
@@ -137,16 +159,19 @@ void Application::on_worker(const ControlMessage& message, std::vector<core::Fd>
     const std::lock_guard lock(mutex_);
     WorkerStatus& known = workers_[worker];
     if (first != 0 && known.answers) answers = known.answers;
-    known = {worker, 0,      static_cast<unsigned>(threads), WorkerStatus::State::starting, now,
-             {},     answers};
+    known = {};
+    known.worker = worker;
+    known.threads = static_cast<unsigned>(threads);
+    known.generation = generation;
+    known.since = now;
+    known.answers = answers;
   }
   for (unsigned front = 0; front < front_threads_; ++front) {
     auto links = std::make_shared<std::vector<core::Fd>>();
     for (std::size_t at = front; at < fds.size(); at += front_threads_)
       links->push_back(std::move(fds[at]));
-    post(front, [worker, first, links, answers](Lane& lane) {
-      lane.worker_up(worker, static_cast<unsigned>(first), std::move(*links), answers);
-    });
+    const WorkerLink::Origin origin{generation, worker, static_cast<std::uint8_t>(first), answers};
+    post(front, [origin, links](Lane& lane) { lane.worker_up(origin, std::move(*links)); });
   }
 }
 
@@ -187,7 +212,7 @@ void Application::fit_slots() {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [number, worker] : workers_) {
-      if (worker.state != WorkerStatus::State::ready) continue;
+      if (worker.state != WorkerStatus::State::ready || worker.generation != generation_) continue;
       threads += options_.threads == 0 ? cells_per_thread_ : worker.threads;
     }
   }
@@ -250,6 +275,16 @@ void Application::serve_in_loop(const record::Direct& direct) {
 
 void Application::report_unclaimed() {
   tell_(record::format_control(ControlMessage{"unclaimed", {}}));
+}
+
+void Application::report_warmed(std::uint64_t generation, unsigned status, std::string_view why) {
+  ControlMessage message{"warmed", {}};
+  message.set("generation", generation).set("status", std::uint64_t{status});
+  tell_(record::format_control(message.set("why", std::string(why))));
+}
+
+void Application::report_finished(std::uint64_t generation) {
+  tell_(record::format_control(ControlMessage{"finished", {}}.set("generation", generation)));
 }
 
 std::vector<WorkerStatus> Application::workers() const {

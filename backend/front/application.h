@@ -33,6 +33,7 @@ struct WorkerStatus {
   std::uint16_t worker = 0;
   std::uint64_t pid = 0;
   unsigned threads = 1;
+  std::uint64_t generation = 0;
   State state = State::starting;
   core::Time since;
   std::string why;      ///< of gone: "killed by signal 9", ...
@@ -77,6 +78,9 @@ class Application {
   void report_hang(const record::CellStatus& claim, const record::Record& request, core::Time now);
   /// A record lay before the workers for all of timeouts.queue: those that do nothing hang.
   void report_unclaimed();
+  /// What the generation that stands by answered; 0: nothing, and why.
+  void report_warmed(std::uint64_t generation, unsigned status, std::string_view why);
+  void report_finished(std::uint64_t generation);  ///< nothing is sent there any more
 
  private:
   using Event = std::function<void(Lane&)>;
@@ -85,6 +89,8 @@ class Application {
   void post(unsigned thread, Event event);
   void post_all(const Event& event);
   void on_queue(const record::ControlMessage& message, std::vector<core::Fd> fds);
+  void on_switch(const record::ControlMessage& message);
+  void on_warm(const record::ControlMessage& message);
   void on_worker(const record::ControlMessage& message, std::vector<core::Fd> fds, core::Time now);
   void on_worker_state(const record::ControlMessage& message, WorkerStatus::State state,
                        core::Time now);
@@ -102,6 +108,7 @@ class Application {
   std::atomic<const char*> cause_ = "handing it to a worker";
   std::atomic<bool> healthy_ = true;
   std::uint32_t cells_per_thread_ = 0;
+  std::uint64_t generation_ = 0;  // whose workers give the slots; main thread
 
   mutable std::mutex mutex_;                  // for what follows
   std::optional<core::Time> starting_since_;  // nothing: it does not start, or nothing was heard

@@ -20,6 +20,7 @@
 namespace portico::backend {
 
 class Flight;
+class QueueSocket;
 class WorkerLink;
 
 /// Gets the answer of one flight. Every call but full() may end the flight's use to the sink.
@@ -94,6 +95,7 @@ class Flight final : public core::Active {
   AnswerSink* sink_ = nullptr;
   State state_ = State::free;
   std::shared_ptr<Generation> generation_;
+  QueueSocket* queue_ = nullptr;  // that of its generation, while it has a cell
   std::uint32_t cell_ = 0;
   std::uint32_t serial_ = 0;
   unsigned deaths_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -41,8 +42,15 @@ Generation::Generation(std::uint64_t number, core::Fd queue, void* memory, std::
       memory_(memory),
       bytes_(bytes),
       cells_(memory, bytes),
-      cells_per_thread_(static_cast<std::uint32_t>(cells_.count() / front_threads)) {}
+      cells_per_thread_(static_cast<std::uint32_t>(cells_.count() / front_threads)),
+      senders_(front_threads) {}
 
 Generation::~Generation() { ::munmap(memory_, bytes_); }
+
+bool Generation::finish() {
+  if (senders_.fetch_sub(1) != 1) return false;
+  ::shutdown(queue_.get(), SHUT_WR);
+  return true;
+}
 
 }  // namespace portico::backend

@@ -1,10 +1,12 @@
-// Generation: the channel to one set of workers: the front's end of the queue, and the claim cells.
+// Generation: the channel to the workers of one import of the code: the front's end of the queue,
+// and the claim cells.
 //
 // Made from the descriptors that the supervisor sends; shared by the front threads, each of which
-// owns a range of the cells. Closing the last reference closes the queue: its workers finish and
-// leave.
+// owns a range of the cells. Once all of them have finished with it the queue has an end: its
+// workers take what lies there and leave.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -28,6 +30,9 @@ class Generation {
   record::Cells& cells() { return cells_; }
   std::uint32_t cells_per_thread() const { return cells_per_thread_; }
 
+  /// The front thread that calls sends nothing more. True: it was the last that did.
+  bool finish();
+
  private:
   Generation(std::uint64_t number, core::Fd queue, void* memory, std::size_t bytes,
              unsigned front_threads);
@@ -38,6 +43,7 @@ class Generation {
   std::size_t bytes_;
   record::Cells cells_;
   std::uint32_t cells_per_thread_;
+  std::atomic<unsigned> senders_;  // front threads that have not finished
 };
 
 }  // namespace portico::backend

@@ -36,7 +36,7 @@ void HealthProbe::ask() {
 
 bool HealthProbe::write_record(Flight& flight) {
   const std::string& host = options_.host.empty() ? application_.options().site : options_.host;
-  if (write_probe(flight, options_.path, host, loop().index())) return true;
+  if (write_probe(flight, {options_.path, host, Purpose::health}, loop().index())) return true;
   flight_ = nullptr;
   return false;
 }

@@ -69,22 +69,37 @@ Flight* Lane::submit(AnswerSink& sink) {
   return &flight;
 }
 
+Flight* Lane::submit_ahead(AnswerSink& sink) {
+  if (next_ == nullptr) return nullptr;
+  Flight& flight = take_flight();
+  flight.sink_ = &sink;
+  flight.deaths_ = 0;
+  flight.state_ = Flight::State::waiting;
+  board(flight, *next_);
+  return flight.sink_ == nullptr ? nullptr : &flight;
+}
+
 // A slot may be had before this thread has been told of the queue: use() goes on from here.
 void Lane::board(Flight& flight) {
-  if (queue_ == nullptr || (application_.options().threads == 0 && loop_worker_ == nullptr)) return;
-  if (!queue_->board(flight)) {
+  const bool loop_is_missing = application_.options().threads == 0 && loop_worker_ == nullptr;
+  if (queue_ != nullptr && !loop_is_missing) board(flight, *queue_);
+}
+
+void Lane::board(Flight& flight, QueueSocket& queue) {
+  if (!queue.board(flight)) {
     AnswerSink* sink = flight.sink_;
     release(flight);
     return sink->on_unavailable();
   }
   flight.state_ = Flight::State::boarding;
   if (!flight.sink_->write_record(flight)) return release(flight);
-  loop_worker_ != nullptr ? loop_worker_->run(flight) : queue_->put(flight);
+  loop_worker_ != nullptr ? loop_worker_->run(flight) : queue.put(flight);
 }
 
 void Lane::release(Flight& flight) {
   if (flight.state_ == Flight::State::free) return;
-  if (flight.generation_ != nullptr && queue_ != nullptr) queue_->leave(flight);
+  const QueueSocket* queue = flight.queue_;
+  if (flight.queue_ != nullptr) flight.queue_->leave(flight);
   flight.resume();
   flight.ticket_.leave();
   flight.patience_.clear();
@@ -96,6 +111,16 @@ void Lane::release(Flight& flight) {
   flight.state_ = Flight::State::free;
   flight.unlink();
   free_.push_back(&flight);
+  bury(queue);
+}
+
+// The socket of an earlier generation goes with its last flight.
+void Lane::bury(const QueueSocket* queue) {
+  const auto found = std::find_if(past_.begin(), past_.end(),
+                                  [queue](const auto& one) { return one.get() == queue; });
+  if (found == past_.end() || (*found)->count() != 0) return;
+  loop_.retire(std::move(*found));
+  past_.erase(found);
 }
 
 // True: no worker has begun it, nor ever will. What has not left the outbox nobody can have begun,
@@ -137,8 +162,19 @@ void Lane::refuse(Flight& flight) {
   sink->on_unavailable();
 }
 
-Flight* Lane::find(std::uint32_t cell, std::uint32_t serial) {
-  return queue_ == nullptr ? nullptr : queue_->find(cell, serial);
+Flight* Lane::find(std::uint64_t generation, std::uint32_t cell, std::uint32_t serial) {
+  QueueSocket* queue = queue_of(generation);
+  return queue == nullptr ? nullptr : queue->find(cell, serial);
+}
+
+QueueSocket* Lane::queue_of(std::uint64_t generation) {
+  const auto is_it = [generation](const auto& queue) {
+    return queue != nullptr && queue->generation()->number() == generation;
+  };
+  if (is_it(queue_)) return queue_.get();
+  if (is_it(next_)) return next_.get();
+  const auto found = std::find_if(past_.begin(), past_.end(), is_it);
+  return found == past_.end() ? nullptr : found->get();
 }
 
 core::Buffer& Lane::read_buffer() {
@@ -150,15 +186,49 @@ void Lane::report_liar(std::uint16_t worker) { application_.report_liar(worker);
 
 void Lane::report_answered(std::uint16_t worker) { application_.report_answered(worker); }
 
-// The supervisor replaces a channel only after the workers of the old one have ended: what they had
-// begun is lost, the rest goes into the new queue.
+void Lane::report_warmed(unsigned status, std::string_view why) {
+  if (next_ != nullptr) application_.report_warmed(next_->generation()->number(), status, why);
+}
+
 void Lane::use(std::shared_ptr<Generation> generation) {
-  const std::vector<std::unique_ptr<WorkerLink>> old = std::exchange(links_, {});
-  for (const auto& link : old) link->read_to_end();
-  const std::vector<Flight*> flights = aloft();
-  queue_ = std::make_unique<QueueSocket>(loop_, std::move(generation));
-  for (Flight* flight : flights) settle_after_death(*flight);
-  for (const auto& flight : flights_) flight->wake();
+  take_over(std::make_unique<QueueSocket>(loop_, std::move(generation)));
+}
+
+void Lane::stand_by(std::shared_ptr<Generation> generation) {
+  drop();
+  next_ = std::make_unique<QueueSocket>(loop_, std::move(generation));
+}
+
+void Lane::switch_over() {
+  warm_up_.reset();
+  if (next_ != nullptr) take_over(std::move(next_));
+}
+
+void Lane::drop() {
+  warm_up_.reset();
+  if (next_ != nullptr) leave_behind(std::move(next_));
+}
+
+void Lane::warm_up(const std::string& target) {
+  warm_up_ = std::make_unique<WarmUp>(*this, application_.options().site, target);
+  warm_up_->ask();
+}
+
+void Lane::take_over(std::unique_ptr<QueueSocket> queue) {
+  std::unique_ptr<QueueSocket> earlier = std::exchange(queue_, std::move(queue));
+  if (earlier != nullptr) leave_behind(std::move(earlier));
+  for (const auto& flight : flights_) flight->wake();  // some had a slot and no queue
+}
+
+// What its workers have begun they finish; the rest is theirs no more.
+void Lane::leave_behind(std::unique_ptr<QueueSocket> queue) {
+  for (Flight* flight : aloft(queue.get())) {
+    if (take_back(*flight)) flight->sink_ != nullptr ? resend(*flight) : release(*flight);
+  }
+  const std::shared_ptr<Generation> generation = queue->generation();
+  past_.push_back(std::move(queue));
+  bury(past_.back().get());
+  if (generation->finish()) application_.report_finished(generation->number());
 }
 
 bool Lane::in_the_air(const Flight& flight) {
@@ -166,36 +236,41 @@ bool Lane::in_the_air(const Flight& flight) {
          flight.state_ == Flight::State::orphaned;
 }
 
-void Lane::worker_up(std::uint16_t worker, unsigned first, std::vector<core::Fd> links,
-                     const AnswerCount& answers) {
-  auto thread = static_cast<std::uint8_t>(first);
-  if (is_newer(worker)) newest_ = worker;
+void Lane::worker_up(WorkerLink::Origin first, std::vector<core::Fd> links) {
+  if (is_newer(first.worker)) newest_ = first.worker;
   for (core::Fd& link : links) {
-    links_.push_back(
-        std::make_unique<WorkerLink>(*this, loop_, worker, thread++, std::move(link), answers));
+    links_.push_back(std::make_unique<WorkerLink>(*this, loop_, first, std::move(link)));
+    ++first.thread;
   }
 }
 
-std::vector<Flight*> Lane::aloft() {
+std::vector<Flight*> Lane::aloft(QueueSocket* queue) {
   std::vector<Flight*> flights;
-  if (queue_ != nullptr) queue_->for_each([&](Flight& flight) { flights.push_back(&flight); });
+  if (queue != nullptr) queue->for_each([&](Flight& flight) { flights.push_back(&flight); });
   return flights;
+}
+
+std::uint64_t Lane::generation_of(std::uint16_t worker) const {
+  const auto found = std::find_if(links_.begin(), links_.end(),
+                                  [worker](const auto& link) { return link->worker() == worker; });
+  return found == links_.end() ? 0 : (*found)->generation();
 }
 
 // A worker may die between taking a record and claiming it, and nobody can know which: every
 // record that is not claimed is taken back and sent anew.
 void Lane::worker_gone(std::uint16_t worker) {
+  const std::uint64_t generation = generation_of(worker);
   for (auto& link : links_) {
     if (link->worker() == worker) link->read_to_end();
   }
   close_links(worker);
-  for (Flight* flight : aloft()) {
+  for (Flight* flight : aloft(queue_of(generation))) {
     if (flight->state_ != Flight::State::boarding) settle_after_death(*flight);
   }
 }
 
 void Lane::close_links(std::uint16_t worker) {
-  for (Flight* flight : aloft()) {
+  for (const auto& flight : flights_) {
     const WorkerLink* stopped = flight->stopped_link_;
     if (stopped != nullptr && stopped->worker() == worker) flight->stopped_link_ = nullptr;
   }
@@ -221,9 +296,7 @@ bool Lane::has_living_claimer(const Flight& flight) const {
   const record::CellStatus claim = flight.claim();
   const bool begun = record::Cells::running(claim.state) || claim.state == record::CellState::done;
   return begun && claim.serial == flight.serial_ &&
-         (is_newer(claim.worker) ||
-          std::any_of(links_.begin(), links_.end(),
-                      [&](const auto& link) { return link->worker() == claim.worker; }));
+         (is_newer(claim.worker) || generation_of(claim.worker) != 0);
 }
 
 void Lane::lost(Flight& flight) {
@@ -233,10 +306,13 @@ void Lane::lost(Flight& flight) {
   release(flight);
 }
 
+// To the generation in use; what tries the one that stands by stays there.
 void Lane::resend(Flight& flight) {
+  QueueSocket* queue = flight.queue_;
   flight.stopped_link_ = nullptr;
-  queue_->leave(flight);
-  board(flight);
+  queue->leave(flight);
+  board(flight, queue == next_.get() ? *queue : *queue_);
+  bury(queue);
 }
 
 void Lane::serve_in_loop(const record::Direct& direct) {
@@ -249,7 +325,8 @@ void Lane::unavailable() {
   for (auto& flight : flights_) flights.push_back(flight.get());
   for (Flight* flight : flights) {
     AnswerSink* sink = flight->sink_;
-    if (sink != nullptr && withdraw(*flight)) sink->on_unavailable();
+    const bool is_ahead = flight->queue_ != nullptr && flight->queue_ == next_.get();
+    if (sink != nullptr && !is_ahead && withdraw(*flight)) sink->on_unavailable();
   }
 }
 

@@ -55,6 +55,7 @@ bool QueueSocket::board(Flight& flight) {
   flight.cell_ = first_ + at;
   flight.serial_ = ++serials_[at];
   flight.generation_ = generation_;
+  flight.queue_ = this;
   return true;
 }
 
@@ -67,7 +68,7 @@ void QueueSocket::put(Flight& flight) {
 
 void QueueSocket::leave(Flight& flight) {
   const std::uint32_t at = index(flight.cell_);
-  if (at >= flights_.size() || flights_[at] != &flight) return;  // of an older generation
+  flight.queue_ = nullptr;
   flights_[at] = nullptr;
   free_.push_back(at);
   if (flight.state_ == Flight::State::boarding) std::erase(outbox_, &flight);

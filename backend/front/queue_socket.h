@@ -1,9 +1,10 @@
 // QueueSocket: one front thread's view of a generation: its cells, and the records it puts into the
 // queue.
 //
-// Owned by the thread's Lane. The records of one loop turn leave with one sendmmsg; when the kernel
-// takes no more, the rest waits here until the socket is writable, or for a moment where the kernel
-// is short of something. A record that it refuses for good goes back to the lane.
+// Owned by the thread's Lane, as long as it has flights. The records of one loop turn leave with
+// one sendmmsg; when the kernel takes no more, the rest waits here until the socket is writable, or
+// for a moment where the kernel is short of something. A record that it refuses for good goes back
+// to the lane.
 #pragma once
 
 #include <cstdint>

@@ -95,21 +95,24 @@ core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange
   return attach_body(flight, body);
 }
 
-core::Result<void> write_probe(Flight& flight, std::string_view path, std::string_view host,
-                               unsigned front_thread) {
-  record::Record record = addressed(flight, front_thread);
+core::Result<void> write_probe(Flight& flight, const Probe& probe, unsigned front_thread) {
+  const bool is_health = probe.purpose == Purpose::health;
+  const std::string_view path = probe.target.substr(0, probe.target.find('?'));
   const auto decoded = http::percent_decode(path);
+  record::Record record = addressed(flight, front_thread);
   record.method = "GET";
-  record.target = path;
+  record.target = probe.target;
   record.path_info = decoded ? std::string_view(*decoded) : path;
+  if (path.size() < probe.target.size()) record.query = probe.target.substr(path.size() + 1);
   record.client_address = "127.0.0.1";
-  record.server_name = host;
+  record.server_name = probe.host;
   record.server_port = 80;
-  record.request_id = "health-probe";
+  record.request_id = is_health ? "health-probe" : "warm-up";
   record::RecordWriter writer(flight.record());
   writer.begin(record);
-  writer.field("host", host);
-  writer.field("user-agent", "Portico/" PORTICO_VERSION " (health)");
+  writer.field("host", probe.host);
+  writer.field("user-agent", is_health ? "Portico/" PORTICO_VERSION " (health)"
+                                       : "Portico/" PORTICO_VERSION " (warm-up)");
   if (!writer.finish()) return Error{Fault::head_too_large, 0, writing};
   return {};
 }

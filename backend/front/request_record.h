@@ -4,6 +4,7 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "backend/front/flight.h"
@@ -21,8 +22,15 @@ namespace portico::backend {
 core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange,
                                  const RequestBody& body, std::string_view script_name);
 
-/// Writes a GET of `path` for `host`, as a health probe asks it.
-core::Result<void> write_probe(Flight& flight, std::string_view path, std::string_view host,
-                               unsigned front_thread);
+/// What a request of our own is for; told to the application as User-Agent and request ID.
+enum class Purpose : std::uint8_t { health, warm_up };
+
+/// A request of our own: a GET.
+struct Probe {
+  std::string_view target;  ///< a path with an optional query
+  std::string_view host;
+  Purpose purpose = Purpose::health;
+};
+core::Result<void> write_probe(Flight& flight, const Probe& probe, unsigned front_thread);
 
 }  // namespace portico::backend

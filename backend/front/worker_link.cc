@@ -34,14 +34,11 @@ int descriptor_in(msghdr& message) {
 
 }  // namespace
 
-WorkerLink::WorkerLink(Lane& lane, core::Loop& loop, std::uint16_t worker, std::uint8_t thread,
-                       core::Fd fd, AnswerCount answers)
+WorkerLink::WorkerLink(Lane& lane, core::Loop& loop, Origin origin, core::Fd fd)
     : Active(loop),
       lane_(lane),
-      worker_(worker),
-      thread_(thread),
+      origin_(std::move(origin)),
       fd_(std::move(fd)),
-      answers_(std::move(answers)),
       watch_(loop, *this) {
   watch_.open(fd_.get());
   watch_.want(core::readable);
@@ -123,15 +120,16 @@ bool WorkerLink::take(core::Slice bytes) {
 
 bool WorkerLink::claims(const Flight& flight) const {
   const record::CellStatus claim = flight.claim();
-  return claim.serial == flight.serial() && claim.worker == worker_ && claim.thread == thread_ &&
+  return claim.serial == flight.serial() && claim.worker == origin_.worker &&
+         claim.thread == origin_.thread &&
          (record::Cells::running(claim.state) || claim.state == record::CellState::done);
 }
 
 bool WorkerLink::dispatch(FrameEvent event, const core::Slice& bytes) {
-  Flight* flight = lane_.find(reader_.cell(), reader_.serial());
+  Flight* flight = lane_.find(origin_.generation, reader_.cell(), reader_.serial());
   if (flight == nullptr || !claims(*flight)) return lied();
   if (event == FrameEvent::end || event == FrameEvent::abort)
-    answers_->fetch_add(1, std::memory_order_relaxed);
+    origin_.answers->fetch_add(1, std::memory_order_relaxed);
   if (flight->sink_ == nullptr) {
     if (event == FrameEvent::file) core::Fd(reader_.take_descriptor()).reset();
     if (event == FrameEvent::end || event == FrameEvent::abort) lane_.release(*flight);
@@ -139,7 +137,7 @@ bool WorkerLink::dispatch(FrameEvent event, const core::Slice& bytes) {
   }
   deliver(*flight, event, bytes);
   if (!fd_) return false;
-  flight = lane_.find(reader_.cell(), reader_.serial());
+  flight = lane_.find(origin_.generation, reader_.cell(), reader_.serial());
   if (draining_ || flight == nullptr || flight->sink_ == nullptr || !flight->sink_->full())
     return true;
   flight->stopped_link_ = this;
@@ -184,13 +182,13 @@ void WorkerLink::deliver_file(Flight& flight) {
 
 // Who has answered once has come up well: its death starts no back-off.
 void WorkerLink::note_answer() {
-  if (!std::exchange(has_answered_, true)) lane_.report_answered(worker_);
+  if (!std::exchange(has_answered_, true)) lane_.report_answered(origin_.worker);
 }
 
 // Always false, for its callers' return.
 bool WorkerLink::lied() {
   close();
-  lane_.report_liar(worker_);
+  lane_.report_liar(origin_.worker);
   return false;
 }
 

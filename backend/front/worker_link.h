@@ -23,10 +23,18 @@ using AnswerCount = std::shared_ptr<std::atomic<std::uint64_t>>;
 
 class WorkerLink final : public core::Active, public core::ReadyListener {
  public:
-  WorkerLink(Lane& lane, core::Loop& loop, std::uint16_t worker, std::uint8_t thread, core::Fd fd,
-             AnswerCount answers);
+  /// Whose stream it is.
+  struct Origin {
+    std::uint64_t generation = 0;
+    std::uint16_t worker = 0;
+    std::uint8_t thread = 0;
+    AnswerCount answers;
+  };
 
-  std::uint16_t worker() const { return worker_; }
+  WorkerLink(Lane& lane, core::Loop& loop, Origin origin, core::Fd fd);
+
+  std::uint16_t worker() const { return origin_.worker; }
+  std::uint64_t generation() const { return origin_.generation; }
   void resume();
   void advance() override;
   /// Reads what a dead worker left, whether sinks are full or not. After this the link is closed.
@@ -48,10 +56,8 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
   void close();
 
   Lane& lane_;
-  std::uint16_t worker_;
-  std::uint8_t thread_;
+  Origin origin_;
   core::Fd fd_;
-  AnswerCount answers_;
   core::Watch watch_;
   record::FrameReader reader_;
   core::Slice unread_;  // input that was left when a sink became full

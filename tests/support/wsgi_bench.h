@@ -112,14 +112,17 @@ class WsgiBench {
     loop.turn();
   }
   /// A queue and cells of a new generation.
-  FakeChannels& open_queue(int send_buffer = 0, std::size_t count = cells) {
+  FakeChannels& open_queue(int send_buffer = 0, std::size_t count = cells,
+                           const std::string& more = "") {
     channels.push_back(std::make_unique<FakeChannels>(count, send_buffer));
     std::vector<core::Fd> fds;
     fds.push_back(std::move(channels.back()->front_queue));
     fds.emplace_back(::fcntl(channels.back()->cells_fd.get(), F_DUPFD_CLOEXEC, 3));
-    hear("queue generation=" + std::to_string(channels.size()), std::move(fds));
+    hear("queue generation=" + std::to_string(channels.size()) + more, std::move(fds));
     return *channels.back();
   }
+  /// The queue and cells of new code; workers that are started from here on are its.
+  FakeChannels& stand_by() { return open_queue(0, cells, " standby=1"); }
   /// A worker that is ready.
   FakeWorker& start_worker(std::uint16_t number, unsigned threads = 1) {
     if (channels.empty()) open_queue();
@@ -132,7 +135,9 @@ class WsgiBench {
       workers.back()->ends.push_back(std::move(worker));
     }
     const std::string name = " worker=" + std::to_string(number);
-    hear("worker" + name + " threads=" + std::to_string(threads) + " first=0", std::move(fronts));
+    hear("worker" + name + " generation=" + std::to_string(channels.size()) +
+             " threads=" + std::to_string(threads) + " first=0",
+         std::move(fronts));
     hear("ready" + name + " pid=100");
     hear("state state=ready");
     return *workers.back();

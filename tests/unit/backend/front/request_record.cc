@@ -194,7 +194,8 @@ TEST_CASE("request record: a head that no record can hold is refused") {
 
 TEST_CASE("request record: a health probe asks with GET, as itself") {
   Bench bench("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n");
-  REQUIRE(backend::write_probe(*bench.flight, "/health%20z", "a.example", 0));
+  REQUIRE(backend::write_probe(*bench.flight,
+                               {"/health%20z", "a.example", backend::Purpose::health}, 0));
   const Taken taken = bench.read();
   CHECK(taken.record.method == "GET");
   CHECK(taken.record.path_info == "/health z");
