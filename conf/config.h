@@ -186,6 +186,13 @@ struct Application {
   /// a crash is the front's. One application at most.
   bool embedded = false;
   std::vector<std::pair<std::string, std::string>> environment;  ///< in order of writing
+  std::string touch;    ///< absolute; when this file's time of change moves, the code is deployed
+  bool reload = false;  ///< development: so it is when a Python source under `directory` changes
+  /// Run one after the other once new code is imported, before it serves; each at least one word.
+  std::vector<std::vector<std::string>> before_deploy;
+  /// Asked of new code by GET before it takes over; paths as the application sees them. An answer
+  /// below 500 is good.
+  std::vector<std::string> warm = {"/"};
   std::optional<Health> health;  ///< asked of the application itself; path is set
   Timeouts timeouts;
   Limits limits;

@@ -164,6 +164,24 @@ void put_pool(Page& page, const Pool& pool) {
 
 bool is_inline(const Pool& pool) { return pool.name.find('/') != std::string::npos; }
 
+/// "[a, b]", each in quotes.
+std::string inline_list(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + yaml_quote(word);
+  return "[" + out + "]";
+}
+
+void put_deploy(Page& page, const Application& application) {
+  if (!application.touch.empty()) page.line("touch", yaml_quote(application.touch));
+  page.line("reload", truth(application.reload));
+  if (!application.before_deploy.empty()) {
+    page.open("before_deploy");
+    for (const auto& command : application.before_deploy) page.item(inline_list(command));
+    page.close();
+  }
+  page.line("warm", inline_list(application.warm));
+}
+
 void put_application(Page& page, const Application& application) {
   page.line("wsgi", yaml_quote(application.reference));
   page.line("directory", yaml_quote(application.directory));
@@ -181,6 +199,7 @@ void put_application(Page& page, const Application& application) {
     page.close();
   }
   if (application.health) put_health(page, *application.health);
+  if (!application.embedded) put_deploy(page, application);
 }
 
 void put_pool_use(Page& page, const Pool& pool) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "conf/deploy_keys.h"
 #include "conf/names.h"
 #include "conf/pools.h"
 #include "conf/settings.h"
@@ -11,11 +12,13 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 7> application_keys{
-    "directory", "python", "workers", "threads", "embedded", "environment", "health"};
+constexpr std::array<std::string_view, 11> application_keys{
+    "directory", "python", "workers", "threads",       "embedded", "environment",
+    "health",    "touch",  "reload",  "before_deploy", "warm"};
 
 /// What an embedded application cannot have.
-constexpr std::array<std::string_view, 4> processes_keys{"workers", "user", "recycle", "preload"};
+constexpr std::array<std::string_view, 8> processes_keys{
+    "workers", "user", "recycle", "preload", "touch", "reload", "before_deploy", "warm"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
 std::string application_name(const Place& place) {
@@ -141,6 +144,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
   if (const Node* node = mapping.find("health"))
     read_application_health(reader, *node, application);
+  read_deploy_keys(reader, mapping, application);
   config.applications.push_back(std::move(application));
   return ToApplication{config.applications.back().name};
 }

@@ -30,17 +30,20 @@ inline constexpr Section included_section{
 
 inline constexpr Section site_section{
     "in a site",
-    "aliases wsgi to directory python workers threads embedded environment health routes timeouts "
-    "limits log merge_slashes unsafe_encoded_slashes unsafe_unknown_methods",
-    "before_deploy command django environment_file files hold preload processes recycle "
-    "redirect request respond tls touch user warm",
+    "aliases wsgi to directory python workers threads embedded environment health touch reload "
+    "before_deploy warm routes timeouts limits log merge_slashes unsafe_encoded_slashes "
+    "unsafe_unknown_methods",
+    "command django environment_file files hold preload processes recycle redirect "
+    "request respond tls user",
     ""};
 
 inline constexpr Section route_section{
     "in a route",
-    "wsgi to directory python workers threads embedded environment health timeouts limits",
-    "before_deploy command django environment_file files hold preload processes recycle "
-    "redirect request respond touch user warm",
+    "wsgi to directory python workers threads embedded environment health touch reload "
+    "before_deploy warm "
+    "timeouts limits",
+    "command django environment_file files hold preload processes recycle redirect "
+    "request respond user",
     ""};
 
 inline constexpr Section pool_section{"in a pool", "endpoints policy health connections",

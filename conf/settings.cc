@@ -135,7 +135,8 @@ void read_status(Reader& reader, const Node& node, Health& into) {
   into.status_last = range->second;
 }
 
-/// A target of our own requests: a path with an optional query, nothing that needs escaping.
+}  // namespace
+
 Outcome<std::string> parse_probe_target(const std::string& text) {
   const std::string path = text.substr(0, text.find('?'));
   const bool clean = std::all_of(text.begin(), text.end(), [](char c) {
@@ -146,8 +147,6 @@ Outcome<std::string> parse_probe_target(const std::string& text) {
   }
   return found(text);
 }
-
-}  // namespace
 
 void read_server(Reader& reader, const Mapping& top, Config& config) {
   config.listeners = {{{"", 8080, ""}, {}}};

@@ -22,4 +22,7 @@ void read_log(Reader& reader, const Mapping& owner, Log& into);
 /// The mapping under `health:`.
 void read_health(Reader& reader, const Node& node, Health& into);
 
+/// A target of our own requests: a path with an optional query, nothing that needs escaping.
+Outcome<std::string> parse_probe_target(const std::string& text);
+
 }  // namespace portico::conf

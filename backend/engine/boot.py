@@ -268,16 +268,17 @@ class Zygote:
             if verb == 'fork':
                 self.fork(int(values['worker']), descriptors)
             elif verb == 'renew':
-                self.renew(*descriptors[:2])
+                self.renew(values, *descriptors[:2])
             elif verb in ('', 'stop'):
                 open_for_forks = False
 
-    def renew(self, queue, cells):
+    def renew(self, values, queue, cells):
         """Workers forked from now on belong to a new front, with a queue and cells of its own."""
         os.close(self.queue)
         os.close(self.cells)
         self.queue = queue
         self.cells = cells
+        self.values['front_threads'] = values.get('front_threads', self.values['front_threads'])
 
     def fork(self, worker, descriptors):
         zygote = os.getpid()

@@ -238,6 +238,9 @@ bool Lane::in_the_air(const Flight& flight) {
 
 void Lane::worker_up(WorkerLink::Origin first, std::vector<core::Fd> links) {
   if (is_newer(first.worker)) newest_ = first.worker;
+  std::erase_if(links_, [&](const auto& link) {  // of an earlier bearer of its number
+    return link->worker() == first.worker && link->generation() != first.generation;
+  });
   for (core::Fd& link : links) {
     links_.push_back(std::make_unique<WorkerLink>(*this, loop_, first, std::move(link)));
     ++first.thread;

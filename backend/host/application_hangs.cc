@@ -1,5 +1,8 @@
 // The part of ApplicationService that deals with what hangs: requests, starts of workers, imports.
 #include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "backend/host/application_service.h"
 #include "backend/host/stacks.h"
@@ -46,9 +49,9 @@ void ApplicationService::on_unclaimed() {
 }
 
 bool ApplicationService::is_idle(const Worker& worker) const {
-  return worker.state == Worker::State::ready && worker.generation == generation_ &&
-         loop().now() - worker.since >= application_.timeouts.queue && channels_ &&
-         !channels_->any_claim(worker.number, {});
+  return worker.state == Worker::State::ready && is_present(worker) &&
+         loop().now() - worker.since >= application_.timeouts.queue &&
+         !current_->channels().any_claim(worker.number, {});
 }
 
 void ApplicationService::replace_hanging(Worker& worker) {
@@ -59,8 +62,8 @@ void ApplicationService::replace_hanging(Worker& worker) {
 void ApplicationService::handle_hangs() {
   const auto is_busy = [this](Hangs::Id id, const ThreadSet& hanging) {
     const Worker* worker = workers_.find(id);
-    return worker != nullptr && worker->generation == generation_ && channels_ &&
-           channels_->any_claim(id, hanging);
+    Release* release = worker != nullptr ? find_release(worker->generation) : nullptr;
+    return release != nullptr && release->channels().any_claim(id, hanging);
   };
   for (const Hangs::Order order : hangs_.due(is_busy)) handle_hang(order);
 }
@@ -70,26 +73,56 @@ void ApplicationService::handle_hang(Hangs::Order order) {
   if (order.id == Hangs::zygote) return handle_slow_import(order.step);
   const Worker* worker = workers_.find(order.id);
   if (worker == nullptr) return;
-  const pid_t zygote = zygote_ != nullptr ? zygote_->pid() : 0;
   if (order.step == Hangs::Step::kill) {
-    if (worker->pid == 0 && zygote_ != nullptr) zygote_->kill(SIGKILL);
+    Release* release = find_release(worker->generation);
+    if (worker->pid == 0 && release != nullptr) release->kill();
     return kill_worker(*worker);
   }
   if (!hangs_.hangs(order.id)) say(core::Level::error, describe_delay(*worker, application_));
-  const pid_t pid = worker->pid != 0 ? worker->pid : zygote;
-  if (pid == zygote || is_ours(pid)) show_stacks(pid, worker->hanging_tid);
+  if (worker->pid == 0) return show_stacks(worker->zygote, 0);
+  if (is_ours(*worker)) show_stacks(worker->pid, worker->hanging_tid);
 }
 
 void ApplicationService::handle_slow_import(Hangs::Step step) {
-  if (zygote_ == nullptr) return;
+  if (current_ == nullptr || !current_->runs()) return;
   if (step == Hangs::Step::kill) {
     import_hangs_ = true;
-    return zygote_->kill(SIGKILL);
+    return current_->kill();
   }
   say(core::Level::error, "importing " + application_.reference + " has not ended in " +
                               seconds_text(application_.timeouts.start) +
                               " (timeouts.start); where it is:");
-  show_stacks(zygote_->pid(), zygote_->pid());
+  show_stacks(*current_);
+}
+
+// The zygote runs the site's code and may lie about a process id: only its own children are ours,
+// and those that it left to us.
+bool ApplicationService::is_ours(const Worker& worker) const {
+  return is_child_of(worker.pid, worker.zygote) || is_child_of(worker.pid, ::getpid());
+}
+
+void ApplicationService::kill_worker(const Worker& worker) {
+  if (is_ours(worker)) ::kill(worker.pid, SIGKILL);
+}
+
+void ApplicationService::kill_workers() {
+  workers_.for_each([this](const Worker& worker) { kill_worker(worker); });
+}
+
+void ApplicationService::on_deadlines() {
+  if (retry_.due()) {
+    retry_.clear();
+    current_ == nullptr ? start_code() : fill();
+  }
+  core::Time next = no_deadline;
+  for (Release* one : releases()) {
+    if (one->end_by() <= loop().now()) one->kill();
+    next = std::min(next, one->end_by());
+  }
+  next == no_deadline ? ending_.clear() : ending_.set(next);
+  if (!stop_deadline_.due()) return;
+  stop_deadline_.clear();
+  kill_workers();
 }
 
 void ApplicationService::show_stacks(pid_t pid, pid_t tid) {

@@ -25,7 +25,7 @@ ServiceReport ApplicationService::report() const {
     report.reason = reason_;
   }
   report.user = options_->identity;
-  report.parent = zygote_ != nullptr ? zygote_->pid() : 0;
+  report.parent = current_ != nullptr ? current_->pid() : 0;
   report.wanted = application_.workers;
   for (const auto& [number, worker] : workers_.all())
     report.workers.push_back(

@@ -2,12 +2,10 @@
 
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "conf/check.h"
 #include "proxy/core/log.h"
 #include "proxy/process/death.h"
 
@@ -21,22 +19,18 @@ using record::ControlMessage;
 constexpr auto leavers_grace = std::chrono::seconds(30);
 // From the end of a worker's descriptors to that of its process, which follows at once.
 constexpr auto deaf_grace = std::chrono::seconds(2);
-// How long an interpreter may take to end once it has said that the import failed: threads that the
-// application has begun may hold it for ever.
-constexpr auto refused_grace = std::chrono::seconds(5);
 // What one process may say a turn, so that none that talks without end holds the supervisor.
 constexpr int messages_a_turn = 64;
 // Pipes of earlier zygotes that are still read, since children of theirs hold them open.
 constexpr std::size_t outputs_kept = 4;
 
-// Newer than all: no worker is kept.
-constexpr std::uint64_t no_generation = UINT64_MAX;
+std::uint16_t worker_of(const ControlMessage& heard) {
+  return static_cast<std::uint16_t>(heard.number("worker").value_or(0));
+}
 
-ControlMessage message(std::string_view verb) { return {std::string(verb), {}}; }
-
-bool is_directory(const std::string& path) {
+bool is_there(const conf::Application& application) {
   struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+  return ::stat(application.directory.c_str(), &facts) == 0;
 }
 
 }  // namespace
@@ -50,90 +44,126 @@ ApplicationService::ApplicationService(core::Active& supervisor,
       application_(application),
       options_(std::move(options)),
       log_(application.name, std::move(recent)),
+      front_(application.name),
+      code_watch_(*this, application_),
       hangs_(*this),
       retry_(*this),
       stop_deadline_(*this),
-      leavers_deadline_(*this),
-      refused_deadline_(*this) {}
+      ending_(*this) {}
 
-ApplicationService::~ApplicationService() {
-  kill_workers(no_generation);
-  if (zygote_ != nullptr) zygote_->kill(SIGKILL);
-}
+ApplicationService::~ApplicationService() { kill_workers(); }
 
 void ApplicationService::say(core::Level level, const std::string& text) { log_.say(level, text); }
 
-void ApplicationService::tell(const ControlMessage& text, std::span<const int> fds) {
-  if (front_ != nullptr) front_->tell(application_.name, record::format_control(text), fds);
+Release::Place ApplicationService::next_place() {
+  return {*options_, log_, ++last_generation_, front_.front_threads()};
+}
+
+std::vector<Release*> ApplicationService::releases() const {
+  std::vector<Release*> all;
+  if (current_ != nullptr) all.push_back(current_.get());
+  if (deploy_ != nullptr) all.push_back(&deploy_->next());
+  for (const auto& one : past_) all.push_back(one.get());
+  return all;
+}
+
+Release* ApplicationService::find_release(std::uint64_t number) const {
+  for (Release* one : releases()) {
+    if (one->number() == number) return one;
+  }
+  return nullptr;
+}
+
+bool ApplicationService::is_present(const Worker& worker) const {
+  return current_ != nullptr && worker.generation == current_->number();
+}
+
+bool ApplicationService::is_known_to_front(const Worker& worker) const {
+  return front_.present() && worker.generation >= first_of_front_;
+}
+
+bool ApplicationService::any_ready() const {
+  return current_ != nullptr && workers_.any_ready(current_->number());
 }
 
 void ApplicationService::front_up(process::FrontLink& link) {
-  front_ = &link;
-  front_threads_ = link.front_threads();
-  auto made = Channels::make(front_threads_);
-  if (!made) return fail("exit", core::describe(made.error()));
-  channels_.emplace(std::move(*made));
-  ++generation_;
-  const int fds[] = {channels_->front_queue.get(), channels_->cells.get()};
-  tell(message("queue").set("generation", generation_), fds);
-  channels_->front_queue.reset();
+  front_.attach(link);
+  first_of_front_ = last_generation_ + 1;
   if (state_ == State::ready) state_ = State::starting;  // those that are ready belong to another
-  tell_state();
-  if (zygote_ == nullptr) return start_zygote();
-  zygote_->renew(*channels_);
+  if (current_ == nullptr) {
+    start_code();
+  } else if (current_->renew(next_place())) {
+    front_.queue(current_->number(), current_->channels(), Standing::in_use);
+  } else {
+    current_->kill();  // its end is waited for, and then another is started
+  }
+  front_.state(state_, cause_);
   fill();
 }
 
 void ApplicationService::front_down() {
-  front_ = nullptr;
-  if (channels_) channels_->revoke_all();
-  workers_.for_each([](Worker& worker) {
-    worker.state = Worker::State::leaving;
-    worker.control->send(record::verb::stop);
-  });
-  if (!workers_.empty()) leavers_deadline_.set_after(leavers_grace);
+  front_.detach();
+  if (deploy_ != nullptr) deploy_->fail("the front has ended meanwhile");
+  settle_deploy();
+  for (Release* one : releases()) one->channels().revoke_all();
+  workers_.for_each([this](Worker& worker) { send_away(worker, loop().now() + leavers_grace); });
+  forget_past();
+}
+
+void ApplicationService::send_away(Worker& worker, core::Time by) {
+  worker.state = Worker::State::leaving;
+  worker.control->send(record::verb::stop);
+  if (!hangs_.hangs(worker.number)) hangs_.expect(worker.number, by);
 }
 
 void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   const auto heard = record::parse_control(text);
   if (!heard) return;
   if (heard->verb == "unclaimed") return on_unclaimed();
-  Worker* worker = workers_.find(static_cast<std::uint16_t>(heard->number("worker").value_or(0)));
+  const std::uint64_t generation = heard->number("generation").value_or(0);
+  if (heard->verb == "finished") return on_finished(generation);
+  if (heard->verb == "warmed" && is_next(generation))
+    deploy_->on_warmed(static_cast<unsigned>(heard->number("status").value_or(0)),
+                       heard->text("why").value_or(""));
+  Worker* worker = workers_.find(worker_of(*heard));
   if (worker == nullptr) return;
   if (heard->verb == "answered") worker->has_answered = true;
   if (heard->verb == "hanging") on_hanging(*worker, *heard);
-  if (heard->verb != "liar") return;
+  if (heard->verb == "liar") on_liar(*worker);
+}
+
+void ApplicationService::on_liar(const Worker& worker) {
   say(core::Level::error,
-      "worker " + std::to_string(worker->number) + " sent what is not an answer; it is killed");
-  kill_worker(*worker);
+      "worker " + std::to_string(worker.number) + " sent what is not an answer; it is killed");
+  kill_worker(worker);
 }
 
-// The zygote runs the site's code and may lie about a process id: only its own children are ours,
-// and those that it left to us.
-bool ApplicationService::is_ours(pid_t pid) const {
-  const pid_t zygote = zygote_ != nullptr ? zygote_->pid() : 0;
-  return is_child_of(pid, zygote) || is_child_of(pid, ::getpid());
+void ApplicationService::on_finished(std::uint64_t generation) {
+  if (Release* one = find_release(generation); one != nullptr) one->finished();
+  forget_past();
 }
 
-void ApplicationService::kill_worker(const Worker& worker) {
-  if (is_ours(worker.pid)) ::kill(worker.pid, SIGKILL);
+// What has ended altogether. Until the front is done with a queue it is kept, since what is sent
+// into one with nobody at the other end is refused.
+void ApplicationService::forget_past() {
+  std::erase_if(past_, [this](const auto& one) {
+    const bool is_finished = one->is_finished() || !front_.present();
+    return !one->runs() && is_finished && !workers_.any(one->number());
+  });
 }
 
-void ApplicationService::start_zygote() {
-  if (stopping_ || !channels_) return;
+// The code that served last, as long as it is there: other code comes by a deploy.
+void ApplicationService::start_code() {
+  if (stopping_ || !front_.present()) return;
   retry_.clear();
   zygote_backoff_.started(loop().now());
-  imported_ = refused_ = import_hangs_ = false;
-  if (!options_->user_error.empty()) return fail("interpreter", options_->user_error);
-  if (!is_directory(application_.directory))
-    return fail("directory", "there is no directory " + application_.directory);
-  auto started = Zygote::start(*this, application_, *options_, *channels_, front_threads_,
-                               application_.workers > 1, log_);
-  if (!started)
-    return fail("interpreter",
-                conf::resolve_python(application_) + ": " + core::describe(started.error()));
-  zygote_ = std::move(*started);
+  import_hangs_ = false;
+  const bool is_kept = served_ && is_there(*served_);
+  Release::Failure failure;
+  current_ = Release::start(*this, is_kept ? *served_ : application_, next_place(), failure);
+  if (current_ == nullptr) return fail(failure.cause, failure.reason);
   hangs_.expect(Hangs::zygote, loop().now() + application_.timeouts.start);
+  front_.queue(current_->number(), current_->channels(), Standing::in_use);
 }
 
 // The site answers 503 from now on; what is missing is tried again later.
@@ -141,7 +171,7 @@ void ApplicationService::fail(std::string_view cause, std::string reason) {
   say(core::Level::error, "is not running: " + reason);
   cause_ = cause;
   reason_ = std::move(reason);
-  if (!workers_.any_ready(generation_)) become(State::failed);
+  if (!any_ready()) become(State::failed);
   retry_later();
 }
 
@@ -152,92 +182,80 @@ void ApplicationService::retry_later() {
 void ApplicationService::become(State state) {
   if (state_ == state) return;
   state_ = state;
-  tell_state();
-}
-
-void ApplicationService::tell_state() {
-  ControlMessage text = message("state");
-  if (state_ == State::starting) text.set("state", "starting");
-  if (state_ == State::ready) text.set("state", "ready");
-  if (state_ == State::failed) text.set("state", "failed").set("cause", cause_);
-  tell(text);
+  front_.state(state_, cause_);
 }
 
 void ApplicationService::advance() {
-  hear_zygote();
+  for (Release* one : releases()) hear_zygote(*one);
   hear_workers();
-  on_deadlines();
+  if (code_watch_.has_changed()) deploy(nullptr);
+  if (deploy_ != nullptr) deploy_->check();
+  settle_deploy();
   handle_hangs();
+  on_deadlines();
   std::erase_if(outputs_, [](const auto& output) { return output->ended(); });
 }
 
-void ApplicationService::on_deadlines() {
-  if (retry_.due()) {
-    retry_.clear();
-    zygote_ == nullptr ? start_zygote() : fill();
-  }
-  if (leavers_deadline_.due()) {
-    leavers_deadline_.clear();
-    kill_workers(generation_);
-  }
-  if (refused_deadline_.due() || stop_deadline_.due()) {
-    refused_deadline_.clear();
-    if (zygote_ != nullptr) zygote_->kill(SIGKILL);
-  }
-  if (stop_deadline_.due()) {
-    stop_deadline_.clear();
-    kill_workers(no_generation);
-  }
-}
-
-void ApplicationService::hear_zygote() {
-  if (zygote_ == nullptr) return;
+void ApplicationService::hear_zygote(Release& release) {
+  if (!release.runs()) return;
   for (int i = 0; i < messages_a_turn; ++i) {
-    const auto heard = zygote_->hear();
+    const auto heard = release.zygote().hear();
     if (!heard) return;
-    on_zygote(*heard);
+    on_zygote(release, *heard);
   }
   wake();
 }
 
-void ApplicationService::on_zygote(const ControlMessage& heard) {
+void ApplicationService::on_zygote(Release& release, const ControlMessage& heard) {
   if (heard.verb == record::verb::imported) {
-    imported_ = true;
-    hangs_.forget(Hangs::zygote);
-    fill();
+    on_imported(release);
   } else if (heard.verb == record::verb::failed) {
-    on_failed(heard.text("reason").value_or("it did not say why"));
+    on_refused(release, heard.text("reason").value_or("it did not say why"));
   } else if (heard.verb == record::verb::forked) {
-    on_forked(heard);
+    on_forked(release, heard);
   } else if (heard.verb == record::verb::exited) {
-    on_exited(heard);
+    on_exited(release, heard);
   }
 }
 
+void ApplicationService::on_imported(Release& release) {
+  if (release.state() != Release::State::importing) return;
+  release.imported();
+  if (is_next(release.number())) return deploy_->on_imported();
+  if (&release != current_.get()) return;
+  hangs_.forget(Hangs::zygote);
+  fill();
+}
+
 // Its exit follows and is waited for; the retry is set then.
-void ApplicationService::on_failed(std::string_view reason) {
+void ApplicationService::on_refused(Release& release, std::string_view reason) {
+  release.refused(loop().now());
+  if (is_next(release.number())) return deploy_->on_refused(reason);
+  if (&release != current_.get()) return;
   reason_ = "importing " + application_.reference + " failed: " + std::string(reason);
   say(core::Level::error, "is not running: " + reason_);
   cause_ = "import";
-  refused_ = true;
+  served_.reset();
   hangs_.forget(Hangs::zygote);
-  refused_deadline_.set_after(refused_grace);
-  if (!workers_.any_ready(generation_)) become(State::failed);
+  if (!any_ready()) become(State::failed);
 }
 
-void ApplicationService::on_forked(const ControlMessage& heard) {
-  Worker* worker = workers_.find(static_cast<std::uint16_t>(heard.number("worker").value_or(0)));
+void ApplicationService::on_forked(Release& release, const ControlMessage& heard) {
+  Worker* worker = workers_.find(worker_of(heard));
   const auto pid = static_cast<pid_t>(heard.number("pid").value_or(0));
-  if (worker == nullptr || !is_child_of(pid, zygote_->pid())) return;
+  if (worker == nullptr || worker->zygote != release.pid()) return;
+  if (!is_child_of(pid, release.pid())) return;
   worker->pid = pid;
-  if (worker->state == Worker::State::ready) tell_ready(*worker);  // it was faster than this
+  if (worker->state == Worker::State::ready && is_known_to_front(*worker))
+    front_.ready(*worker);  // it was faster than this
 }
 
-void ApplicationService::on_exited(const ControlMessage& heard) {
+void ApplicationService::on_exited(Release& release, const ControlMessage& heard) {
+  const Worker* worker = workers_.find(worker_of(heard));
+  if (worker == nullptr || worker->zygote != release.pid()) return;
   const auto status = static_cast<int>(heard.number("status").value_or(0));
   const bool born = heard.number("pid").value_or(0) != 0;
-  worker_gone(static_cast<std::uint16_t>(heard.number("worker").value_or(0)),
-              born ? process::describe_death(status) : "could not be forked");
+  worker_gone(worker->number, born ? process::describe_death(status) : "could not be forked");
 }
 
 void ApplicationService::hear_workers() {
@@ -263,17 +281,21 @@ void ApplicationService::expect_end(Worker& worker) {
 }
 
 void ApplicationService::on_worker(Worker& worker, const ControlMessage& heard) {
-  const bool present = worker.generation == generation_;
-  if (heard.verb == record::verb::ready && worker.state == Worker::State::starting) {
-    worker.state = Worker::State::ready;
-    worker.since = loop().now();
-    hangs_.forget(worker.number);
-    if (!present) return;
-    tell_ready(worker);
-    become(State::ready);
-  } else if (heard.verb == record::verb::leaving) {
-    on_leaving(worker);
-  }
+  if (heard.verb == record::verb::ready) on_ready(worker);
+  if (heard.verb == record::verb::leaving) on_leaving(worker);
+}
+
+void ApplicationService::on_ready(Worker& worker) {
+  if (worker.state != Worker::State::starting) return;
+  worker.state = Worker::State::ready;
+  worker.since = loop().now();
+  hangs_.forget(worker.number);
+  if (!is_known_to_front(worker)) return;
+  front_.ready(worker);
+  if (is_next(worker.generation)) return deploy_->on_worker_ready();
+  if (!is_present(worker)) return;
+  served_ = current_->application();
+  become(State::ready);
 }
 
 // It takes no more records, and its successor starts.
@@ -282,21 +304,15 @@ void ApplicationService::on_leaving(Worker& worker) {
   worker.state = Worker::State::leaving;
   if (!hangs_.hangs(worker.number))
     hangs_.expect(worker.number, loop().now() + application_.timeouts.response + leavers_grace);
-  if (worker.generation != generation_) return;
-  tell(message("leaving").set("worker", std::uint64_t{worker.number}));
-  if (!workers_.any_ready(generation_) && state_ == State::ready) become(State::starting);
+  if (is_known_to_front(worker)) front_.leaving(worker);
+  if (!is_present(worker)) return;
+  if (!any_ready() && state_ == State::ready) become(State::starting);
   replace(worker);
-}
-
-void ApplicationService::tell_ready(const Worker& worker) {
-  tell(message("ready")
-           .set("worker", std::uint64_t{worker.number})
-           .set("pid", static_cast<std::uint64_t>(worker.pid)));
 }
 
 // At once where the one that left had come up well; else deaths in a row make the wait longer.
 void ApplicationService::replace(const Worker& worker) {
-  if (stopping_ || zygote_ == nullptr) return;
+  if (stopping_ || current_ == nullptr) return;
   if (worker.has_answered) {
     worker_backoff_.proved();
     retry_.clear();
@@ -307,40 +323,46 @@ void ApplicationService::replace(const Worker& worker) {
 
 // As many workers as there should be, once the application is imported and there is a front.
 void ApplicationService::fill() {
-  const bool able = !stopping_ && front_ != nullptr && zygote_ != nullptr && imported_;
+  const bool able = !stopping_ && front_.present() && current_ != nullptr &&
+                    current_->state() == Release::State::imported;
   if (!able || retry_.is_set()) return;
-  while (workers_.serving(generation_) < application_.workers) {
-    const unsigned before = workers_.serving(generation_);
-    fork_worker();
-    if (workers_.serving(generation_) == before)
-      return retry_.set_after(worker_backoff_.died(loop().now()));
+  while (wants_worker()) {
+    const std::size_t before = workers_.count();
+    fork_worker(*current_);
+    if (workers_.count() == before) return retry_.set_after(worker_backoff_.died(loop().now()));
   }
 }
 
-void ApplicationService::fork_worker() {
-  auto ends = make_worker_ends(application_.threads, front_threads_);
+// Those that leave, and those of other code, count too: all together there is one more than usual.
+// The first one is not held up by them.
+bool ApplicationService::wants_worker() const {
+  const unsigned serving = workers_.serving(current_->number());
+  return serving < application_.workers &&
+         (serving == 0 || workers_.count() <= application_.workers);
+}
+
+void ApplicationService::fork_worker(Release& release) {
+  auto ends = make_worker_ends(application_.threads, front_.front_threads());
   if (!ends) return say(core::Level::error, core::describe(ends.error()));
   const std::uint16_t number = workers_.next_number();
   Worker& worker =
-      workers_.add(number, generation_, loop().now(),
+      workers_.add(number, release.number(), loop().now(),
                    std::make_unique<net::Channel>(*this, std::move(ends->our_control)));
+  worker.zygote = release.pid();
   worker_backoff_.started(worker.since);
   hangs_.expect(number, worker.since + application_.timeouts.start);
-  announce(worker, *ends);
-  zygote_->fork(number, *ends);
-}
-
-void ApplicationService::announce(const Worker& worker, const WorkerEnds& ends) {
-  for (const Announcement& part : announcements(worker.number, application_.threads, ends))
-    tell(part.message, part.fds);
+  front_.worker(worker, application_.threads, *ends);
+  release.zygote().fork(number, *ends);
 }
 
 bool ApplicationService::child_ended(pid_t pid, int wait_status) {
-  if (zygote_ != nullptr && zygote_->pid() == pid) {
-    hear_zygote();  // its last words come before its end
-    zygote_gone(wait_status);
+  for (Release* one : releases()) {
+    if (!one->runs() || one->pid() != pid) continue;
+    hear_zygote(*one);  // its last words come before its end
+    zygote_gone(*one, wait_status);
     return true;
   }
+  if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status)) return true;
   const Worker* worker = workers_.find_pid(pid);
   if (worker == nullptr) return false;
   worker_gone(worker->number, process::describe_death(wait_status));
@@ -348,16 +370,31 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
 }
 
 // A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG).
-void ApplicationService::zygote_gone(int wait_status) {
-  keep_output(zygote_->ended());
-  zygote_.reset();
-  refused_deadline_.clear();
+void ApplicationService::zygote_gone(Release& release, int wait_status) {
+  const std::string how = process::describe_death(wait_status);
+  const Release::State before = release.state();
+  const pid_t zygote = release.pid();
+  keep_output(release.ended());
+  for (const std::uint16_t number : workers_.untold(zygote))
+    worker_gone(number, "ended with its zygote");
+  workers_.orphan(zygote);
+  if (is_next(release.number())) deploy_->on_zygote_gone(how);
+  if (&release == current_.get()) current_gone(before, how);
+  forget_past();
+  if (stopping_) supervisor_.wake();
+}
+
+// Where it served, requests wait for the next one; where it never did, they are refused.
+void ApplicationService::current_gone(Release::State before, const std::string& how) {
   hangs_.forget(Hangs::zygote);
-  for (const std::uint16_t number : workers_.untold()) worker_gone(number, "ended with its zygote");
-  if (stopping_) return supervisor_.wake();
-  if (refused_) return retry_later();
+  past_.push_back(std::move(current_));
+  if (stopping_) return;
+  if (before == Release::State::refused) return retry_later();
   if (import_hangs_) return fail("import", "importing " + application_.reference + " hung");
-  fail("exit", "its Python " + process::describe_death(wait_status));
+  if (before != Release::State::imported) return fail("exit", "its Python " + how);
+  say(core::Level::error, "its Python " + how + "; another is started");
+  become(State::starting);
+  retry_later();
 }
 
 // Its last words may still lie in the pipe.
@@ -374,36 +411,38 @@ void ApplicationService::worker_gone(std::uint16_t number, std::string_view why)
   workers_.remove(number);
   hangs_.forget(number);
   const bool expected = worker.state == Worker::State::leaving;
-  const bool present = worker.generation == generation_;
   if (!expected)
     say(core::Level::warning, "worker " + std::to_string(number) + " " + std::string(why));
-  if (present)
-    tell(message("gone").set("worker", std::uint64_t{number}).set("why", std::string(why)));
+  if (is_known_to_front(worker)) front_.gone(number, why);
+  if (is_next(worker.generation)) deploy_->on_worker_gone(why);
+  forget_past();
   if (stopping_) return supervisor_.wake();
-  if (!present) return;
-  if (!workers_.any_ready(generation_) && state_ == State::ready) become(State::starting);
-  if (!expected) replace(worker);
+  if (is_present(worker)) {
+    if (!any_ready() && state_ == State::ready) become(State::starting);
+    if (!expected) replace(worker);
+  }
+  fill();
 }
 
 void ApplicationService::stop(core::Time deadline) {
   stopping_ = true;
   retry_.clear();
   stop_deadline_.set(deadline);
+  if (deploy_ != nullptr) deploy_->fail("Portico stops");
+  settle_deploy();
   workers_.for_each([](Worker& worker) {
     worker.state = Worker::State::leaving;
     worker.control->send(record::verb::stop);
   });
-  if (zygote_ != nullptr) zygote_->stop();
+  for (Release* one : releases()) one->stop(deadline);
+  wake();
   if (stopped()) supervisor_.wake();
 }
 
-bool ApplicationService::stopped() const { return zygote_ == nullptr && workers_.empty(); }
-
-/// oldest_kept  the generation from which on workers are left alone
-void ApplicationService::kill_workers(std::uint64_t oldest_kept) {
-  workers_.for_each([&](Worker& worker) {
-    if (worker.generation < oldest_kept) kill_worker(worker);
-  });
+bool ApplicationService::stopped() const {
+  const std::vector<Release*> all = releases();
+  return workers_.empty() &&
+         std::none_of(all.begin(), all.end(), [](const Release* one) { return one->runs(); });
 }
 
 }  // namespace portico::backend

@@ -1,9 +1,10 @@
-// ApplicationService: looks after the processes of one application: its zygote and its workers.
+// ApplicationService: looks after the processes of one application: its zygotes and their workers.
 //
-// Owned by the supervisor, in its thread. Tells its counterpart in the front
-// (backend/front/application.h has the messages) what becomes of them. Every front gets channels of
-// its own: what an earlier one sent and no worker has begun is taken back, and the earlier workers
-// leave when they have finished.
+// Owned by the supervisor, in its thread. One release of the code is in use; a Deploy may bring
+// the next one, and earlier ones finish what they run. It tells its counterpart in the front
+// (counterpart.h) what becomes of them. Every front gets channels of its own: what an earlier one
+// sent and no worker has begun is taken back, and the earlier workers leave when they have
+// finished.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/host/channels.h"
+#include "backend/host/code_watch.h"
+#include "backend/host/counterpart.h"
+#include "backend/host/deploy.h"
 #include "backend/host/hangs.h"
+#include "backend/host/release.h"
 #include "backend/host/workers.h"
-#include "backend/host/zygote.h"
 #include "conf/config.h"
 #include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
@@ -24,7 +29,9 @@
 
 namespace portico::backend {
 
-class ApplicationService final : public core::Active, public process::Service {
+class ApplicationService final : public core::Active,
+                                 public process::Service,
+                                 private Deploy::Site {
  public:
   /// supervisor  is woken when this service has stopped
   /// recent      of its site, shared with the site's other services
@@ -44,64 +51,95 @@ class ApplicationService final : public core::Active, public process::Service {
   void reopen_logs() override {}  // its log is the supervisor's
   process::ServiceReport report() const override;
   process::RecentLines& recent_lines() override { return log_.recent(); }
+  void deploy(std::unique_ptr<process::Progress> progress) override;
 
   void advance() override;
 
  private:
-  /// What the site is at the moment, as the front is told.
-  enum class State { starting, ready, failed };
+  using State = SiteState;
 
-  void start_zygote();
-  void hear_zygote();
+  // What the front says.
+  void on_finished(std::uint64_t generation);
+  void on_hanging(Worker& worker, const record::ControlMessage& message);
+  void on_liar(const Worker& worker);
+
+  // What zygotes say, and their deaths.
+  void hear_zygote(Release& release);
+  void on_zygote(Release& release, const record::ControlMessage& message);
+  void on_imported(Release& release);
+  void on_refused(Release& release, std::string_view reason);
+  void on_forked(Release& release, const record::ControlMessage& message);
+  void on_exited(Release& release, const record::ControlMessage& message);
+  void zygote_gone(Release& release, int wait_status);
+  void current_gone(Release::State before, const std::string& how);
+  void keep_output(std::unique_ptr<process::Output> output);
+
+  // What workers say, and their deaths.
   void hear_workers();
   void hear_worker(Worker& worker);
   void expect_end(Worker& worker);
-  void on_zygote(const record::ControlMessage& message);
-  void on_failed(std::string_view reason);
-  void on_forked(const record::ControlMessage& message);
-  void on_exited(const record::ControlMessage& message);
   void on_worker(Worker& worker, const record::ControlMessage& message);
+  void on_ready(Worker& worker);
   void on_leaving(Worker& worker);
-  void on_hanging(Worker& worker, const record::ControlMessage& message);
   void on_unclaimed();
   bool is_idle(const Worker& worker) const;
   void replace_hanging(Worker& worker);
-  void handle_hangs();
-  void handle_hang(Hangs::Order order);
-  void handle_slow_import(Hangs::Step step);
-  void zygote_gone(int wait_status);
-  void keep_output(std::unique_ptr<process::Output> output);
   void worker_gone(std::uint16_t number, std::string_view why);
+
+  // What there should be.
+  void start_code();
   void replace(const Worker& worker);
   void fill();
-  void fork_worker();
-  void announce(const Worker& worker, const WorkerEnds& ends);
+  bool wants_worker() const;
+  void fork_worker(Release& release) override;
+  void send_away(Worker& worker, core::Time by);
   void fail(std::string_view cause, std::string reason);
   void become(State state);
   void retry_later();
-  void on_deadlines();
-  void kill_workers(std::uint64_t oldest_kept);
-  void kill_worker(const Worker& worker);
-  bool is_ours(pid_t pid) const;
+
+  // A deploy (application_deploy.cc).
+  void ask(Release& next, const std::string& target) override;
+  void show_stacks(Release& next) override;
+  void say(core::Level level, const std::string& text) override;
+  void settle_deploy();
+  void switch_over(std::unique_ptr<Release> next);
+  void put_away(std::unique_ptr<Release> next);
+  bool is_next(std::uint64_t generation) const;
+
+  // What hangs, and what is over its time (application_hangs.cc).
+  void handle_hangs();
+  void handle_hang(Hangs::Order order);
+  void handle_slow_import(Hangs::Step step);
   void show_stacks(pid_t pid, pid_t tid);
-  void tell(const record::ControlMessage& message, std::span<const int> fds = {});
-  void tell_state();
-  void tell_ready(const Worker& worker);
-  void say(core::Level level, const std::string& text);
+  void on_deadlines();
+  void kill_workers();
+  void kill_worker(const Worker& worker);
+  bool is_ours(const Worker& worker) const;
+
+  bool is_present(const Worker& worker) const;
+  bool is_known_to_front(const Worker& worker) const;
+  bool any_ready() const;
+  Release::Place next_place();
+  /// Also those that have ended, of which workers may live.
+  std::vector<Release*> releases() const;
+  Release* find_release(std::uint64_t number) const;
+  void forget_past();
 
   core::Active& supervisor_;
   conf::Application application_;
   std::shared_ptr<const HostOptions> options_;
   process::SiteLog log_;  // before what writes into it
-  process::FrontLink* front_ = nullptr;
-  unsigned front_threads_ = 0;
-  std::optional<Channels> channels_;
-  std::uint64_t generation_ = 0;
-  std::unique_ptr<Zygote> zygote_;
-  bool imported_ = false;
-  bool refused_ = false;                                  // it said that the import failed
-  bool import_hangs_ = false;                             // it was killed for that
-  std::deque<std::unique_ptr<process::Output>> outputs_;  // of earlier zygotes
+  Counterpart front_;
+  std::uint64_t last_generation_ = 0;
+  std::uint64_t first_of_front_ = 0;         // the first generation this front knows
+  std::optional<conf::Application> served_;  // the code that served last
+  std::unique_ptr<Release> current_;         // null: none runs
+  std::vector<std::unique_ptr<Release>> past_;
+  std::unique_ptr<Deploy> deploy_;
+  bool changed_meanwhile_ = false;  // while that deploy ran
+  CodeWatch code_watch_;
+  bool import_hangs_ = false;                             // the current one was killed for that
+  std::deque<std::unique_ptr<process::Output>> outputs_;  // of processes that have ended
   Workers workers_;
   Hangs hangs_;
   State state_ = State::starting;
@@ -112,8 +150,7 @@ class ApplicationService final : public core::Active, public process::Service {
   core::Timer retry_;  // start what is missing
   bool stopping_ = false;
   core::Timer stop_deadline_;
-  core::Timer leavers_deadline_;  // of workers of an earlier front
-  core::Timer refused_deadline_;  // of a zygote that could not import
+  core::Timer ending_;  // the next zygote that must have ended
 };
 
 }  // namespace portico::backend

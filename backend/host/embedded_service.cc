@@ -122,6 +122,13 @@ void EmbeddedService::set_up(const Channels& channels, const WorkerEnds& ends,
        given);
 }
 
+void EmbeddedService::deploy(std::unique_ptr<process::Progress> progress) {
+  if (progress == nullptr) return;
+  progress->ended(
+      process::Progress::Outcome::failed,
+      application_.name + " is embedded in the front; restart Portico to load its code");
+}
+
 void EmbeddedService::announce(const WorkerEnds& ends) {
   for (const Announcement& part : announcements(worker_number, application_.threads, ends))
     tell(part.message, part.fds);

@@ -43,6 +43,8 @@ class EmbeddedService final : public core::Active, public process::Service {
   void reopen_logs() override {}  // its log is the supervisor's
   process::ServiceReport report() const override;
   process::RecentLines& recent_lines() override { return log_.recent(); }
+  /// Refused: its code lives in the front.
+  void deploy(std::unique_ptr<process::Progress> progress) override;
 
   void advance() override;
 

@@ -47,12 +47,24 @@ bool Workers::any_ready(std::uint64_t generation) const {
   });
 }
 
-std::vector<std::uint16_t> Workers::untold() const {
+std::vector<std::uint16_t> Workers::untold(pid_t zygote) const {
   std::vector<std::uint16_t> numbers;
   for (const auto& [number, worker] : table_) {
-    if (worker.pid == 0) numbers.push_back(number);
+    if (worker.pid == 0 && worker.zygote == zygote) numbers.push_back(number);
   }
   return numbers;
+}
+
+void Workers::orphan(pid_t zygote) {
+  for (auto& [number, worker] : table_) {
+    if (worker.zygote == zygote) worker.zygote = 0;
+  }
+}
+
+bool Workers::any(std::uint64_t generation) const {
+  return std::any_of(table_.begin(), table_.end(), [generation](const auto& entry) {
+    return entry.second.generation == generation;
+  });
 }
 
 }  // namespace portico::backend

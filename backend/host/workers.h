@@ -24,7 +24,8 @@ struct Worker {
 
   std::uint16_t number = 0;
   std::uint64_t generation = 0;
-  pid_t pid = 0;  ///< 0 until the zygote has told it
+  pid_t zygote = 0;  ///< whose child it is; 0 once that has ended
+  pid_t pid = 0;     ///< 0 until the zygote has told it
   State state = State::starting;
   core::Time since;           ///< in this state
   core::Time born;            ///< when the fork was asked for
@@ -43,10 +44,13 @@ class Workers {
   Worker* find(std::uint16_t number);
   Worker* find_pid(pid_t pid);
   void remove(std::uint16_t number) { table_.erase(number); }
-  /// Those whose process the zygote has never told.
-  std::vector<std::uint16_t> untold() const;
+  /// Those whose process this zygote has never told.
+  std::vector<std::uint16_t> untold(pid_t zygote) const;
+  void orphan(pid_t zygote);  ///< it has ended
 
   bool empty() const { return table_.empty(); }
+  std::size_t count() const { return table_.size(); }
+  bool any(std::uint64_t generation) const;
   /// Those of this generation that work or soon will.
   unsigned serving(std::uint64_t generation) const;
   bool any_ready(std::uint64_t generation) const;

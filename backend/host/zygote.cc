@@ -1,16 +1,12 @@
 #include "backend/host/zygote.h"
 
 #include <signal.h>
-#include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <string>
 #include <utility>
 
 #include "backend/host/engine_blob.h"
-#include "conf/check.h"
-#include "proxy/process/environment.h"
 
 namespace portico::backend {
 namespace {
@@ -25,20 +21,12 @@ constexpr int engine_number = 4;
 
 process::Command command_for(const conf::Application& application, const HostOptions& options,
                              const Fd& control, const Fd& output) {
-  process::Command command;
-  command.path = conf::resolve_python(application);
   const std::string engine = options.engine ? std::to_string(engine_number) : options.engine_file;
-  command.arguments = {command.path, "-c", std::string(boot_source()), engine,
-                       std::to_string(control_number)};
-  command.environment = process::application_environment(
-      application.environment, options.identity ? &*options.identity : nullptr);
-  command.directory = application.directory;
-  command.fds = {{output.get(), STDOUT_FILENO},
-                 {output.get(), STDERR_FILENO},
-                 {control.get(), control_number}};
+  process::Command command = python_command(
+      application, options,
+      {"-c", std::string(boot_source()), engine, std::to_string(control_number)}, output);
+  command.fds.push_back({control.get(), control_number});
   if (options.engine) command.fds.push_back({options.engine.get(), engine_number});
-  command.identity = options.identity;
-  command.umask = 022;
   return command;
 }
 
@@ -90,8 +78,9 @@ void Zygote::send(const ControlMessage& message, std::vector<int> fds) {
   send_in_parts(control_, message, fds);
 }
 
-void Zygote::renew(const Channels& channels) {
-  send(ControlMessage{std::string(record::verb::renew), {}},
+void Zygote::renew(const Channels& channels, unsigned front_threads) {
+  ControlMessage message{std::string(record::verb::renew), {}};
+  send(message.set("front_threads", std::uint64_t{front_threads}),
        {channels.worker_queue.get(), channels.cells.get()});
 }
 

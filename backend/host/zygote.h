@@ -14,23 +14,15 @@
 #include <vector>
 
 #include "backend/host/channels.h"
+#include "backend/host/site_command.h"
 #include "backend/record/control.h"
 #include "conf/config.h"
 #include "proxy/core/loop.h"
 #include "proxy/net/channel.h"
 #include "proxy/process/output.h"
 #include "proxy/process/site_log.h"
-#include "proxy/process/spawn.h"
 
 namespace portico::backend {
-
-/// What every application of a configuration shares.
-struct HostOptions {
-  std::optional<process::Identity> identity;  ///< whom workers become; none: they stay as we are
-  std::string user_error;                     ///< why there is none though we are root
-  core::Fd engine;                            ///< the engine module, a sealed memfd
-  std::string engine_file;  ///< in its place, where executing a memfd is forbidden
-};
 
 class Zygote {
  public:
@@ -45,7 +37,7 @@ class Zygote {
   /// The next thing it said; nothing: wait (or its channel has ended: its death is what wait says).
   std::optional<record::ControlMessage> hear();
   /// New channels for the workers forked from here on.
-  void renew(const Channels& channels);
+  void renew(const Channels& channels, unsigned front_threads);
   void fork(std::uint16_t worker, const WorkerEnds& ends);
   void stop();
   void kill(int signal);

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
+#include "proxy/process/progress.h"
 #include "proxy/process/recent_lines.h"
 #include "proxy/process/report.h"
 
@@ -45,6 +47,9 @@ class Service {
   virtual bool stopped()
       const = 0;  ///< no child is left; the supervisor is woken when this changes
   virtual void reopen_logs() = 0;
+  /// Brings new code into use, or keeps the old and says why. One at a time: another one is
+  /// refused. progress  null: nobody but the log hears
+  virtual void deploy(std::unique_ptr<Progress> progress) = 0;
 
   /// What is known of it now.
   virtual ServiceReport report() const = 0;

@@ -94,6 +94,10 @@ TEST_CASE("defaults: a site and its application") {
   CHECK(application.threads == 1);
   CHECK(application.environment.empty());
   CHECK_FALSE(application.health);
+  CHECK(application.touch.empty());
+  CHECK_FALSE(application.reload);
+  CHECK(application.before_deploy.empty());
+  CHECK(application.warm == std::vector<std::string>{"/"});
 }
 
 TEST_CASE("defaults: a pool is probed by a connect") {

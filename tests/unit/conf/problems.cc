@@ -156,6 +156,21 @@ TEST_CASE("problems: wrong types") {
   check(one);
 }
 
+TEST_CASE("problems: commands and warm-up requests") {
+  const std::string app = "sites: {a.example: {wsgi: a, directory: /a, ";
+  const std::string remedy = "write a command as a list of its words: [python, manage.py, migrate]";
+  const Case one = GENERATE_COPY(values<Case>({
+      {app + "before_deploy: [make]}}\n", {"1:61: " + remedy}},
+      {app + "before_deploy: [[make], []]}}\n", {"1:69: " + remedy}},
+      {app + "before_deploy: [[make, [x]]]}}\n", {"1:61: " + remedy}},
+      {app + "before_deploy: [[\"\"]]}}\n", {"1:61: " + remedy}},
+      {app + "warm: [x]}}\n", {"1:52: \"x\" is not a path; write one such as \"/healthz\""}},
+      {"sites: {a.example: {to: \"a:1\", warm: [/]}}\n",
+       {"1:32: \"warm\" belongs to \"wsgi\"; take it out"}},
+  }));
+  check(one);
+}
+
 TEST_CASE("problems: impossible values") {
   const Case one = GENERATE(values<Case>({
       {"listen: [\":65536\"]\n",

@@ -182,7 +182,14 @@ sites:
     environment: {A: b, N: 1, T: true, E: "", "NULL": "x"}
     health: {path: /healthz}
     routes:
-      /blog/: {wsgi: blog.py, directory: /srv/blog, python: python3.12}
+      /blog/:
+        wsgi: blog.py
+        directory: /srv/blog
+        python: python3.12
+        touch: now
+        reload: true
+        before_deploy: [[python, -c, "x y"], [make]]
+        warm: [/a, "/b?c=1"]
       /wiki: {wsgi: wiki, directory: /srv/wiki}
 )yaml");
   const Application& shop = config.applications.at(0);
@@ -200,6 +207,11 @@ sites:
   CHECK(blog.python == "python3.12");
   CHECK(blog.workers == 2);
   CHECK(blog.environment.empty());
+  CHECK(blog.touch == "/etc/portico/now");
+  CHECK(blog.reload);
+  using Words = std::vector<std::string>;
+  CHECK(blog.before_deploy == std::vector<Words>{{"python", "-c", "x y"}, {"make"}});
+  CHECK(blog.warm == Words{"/a", "/b?c=1"});
   CHECK(config.applications.at(2).name == "shop.example/wiki");
   CHECK(config.applications.at(2).script_name == "/wiki");
 }

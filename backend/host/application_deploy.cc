@@ -1,0 +1,94 @@
+// The part of ApplicationService that changes code: one deploy at a time, beside the code in use.
+#include <utility>
+
+#include "backend/host/application_service.h"
+#include "proxy/core/log.h"
+
+namespace portico::backend {
+namespace {
+
+// What workers of code that will not be used may take to leave.
+constexpr auto put_away_time = std::chrono::seconds(5);
+// What workers of earlier code may take for what they run, at least: a download that has begun.
+constexpr auto least_drain_time = std::chrono::minutes(5);
+
+using Outcome = process::Progress::Outcome;
+
+}  // namespace
+
+bool ApplicationService::is_next(std::uint64_t generation) const {
+  return deploy_ != nullptr && deploy_->next().number() == generation;
+}
+
+// A change that comes while one runs is another: it may have come too late for that.
+void ApplicationService::deploy(std::unique_ptr<process::Progress> progress) {
+  const auto refuse = [&](std::string_view why) {
+    if (progress != nullptr) progress->ended(Outcome::failed, why);
+  };
+  if (stopping_ || !front_.present()) return refuse("Portico is starting or stopping; try again");
+  if (deploy_ != nullptr) {
+    changed_meanwhile_ = changed_meanwhile_ || progress == nullptr;
+    return refuse("a deploy of " + application_.name + " runs already; wait for its end");
+  }
+  Release::Failure failure;
+  const Release::Place place = next_place();
+  auto next = Release::start(*this, application_, place, failure);
+  if (next == nullptr) {
+    say(core::Level::error, "deploy: " + failure.reason + "; the old code stays");
+    return refuse(failure.reason);
+  }
+  front_.queue(next->number(), next->channels(), Standing::standby);
+  Deploy::Site& site = *this;
+  deploy_ = std::make_unique<Deploy>(*this, site, place, std::move(next), std::move(progress));
+}
+
+void ApplicationService::ask(Release& next, const std::string& target) {
+  front_.warm(next.number(), target);
+}
+
+void ApplicationService::show_stacks(Release& next) { show_stacks(next.pid(), next.pid()); }
+
+void ApplicationService::settle_deploy() {
+  if (deploy_ == nullptr || !deploy_->over()) return;
+  const std::unique_ptr<Deploy> deploy = std::move(deploy_);
+  const bool well = deploy->step() == Deploy::Step::succeeded;
+  well ? switch_over(deploy->take()) : put_away(deploy->take());
+  deploy->tell_end();
+  if (std::exchange(changed_meanwhile_, false)) this->deploy(nullptr);
+}
+
+// New records go to the new code from here on. What the old workers run they finish; each that
+// leaves makes room for a new one.
+void ApplicationService::switch_over(std::unique_ptr<Release> next) {
+  front_.switch_to(next->number());
+  std::unique_ptr<Release> earlier = std::exchange(current_, std::move(next));
+  served_ = current_->application();
+  say(core::Level::info, "deploy: " + served_->directory + " serves");
+  if (earlier != nullptr) {
+    hangs_.forget(Hangs::zygote);
+    const auto time = std::max<core::Duration>(least_drain_time, application_.timeouts.response);
+    const core::Time by = loop().now() + time;
+    workers_.for_each([&](const Worker& worker) {
+      if (worker.generation == earlier->number() && !hangs_.hangs(worker.number))
+        hangs_.expect(worker.number, by);
+    });
+    earlier->stop(by + put_away_time);
+    past_.push_back(std::move(earlier));
+  }
+  retry_.clear();
+  if (any_ready()) become(State::ready);
+  fill();
+}
+
+void ApplicationService::put_away(std::unique_ptr<Release> next) {
+  front_.drop(next->number());
+  const core::Time by = loop().now() + put_away_time;
+  workers_.for_each([&](Worker& worker) {
+    if (worker.generation == next->number()) send_away(worker, by);
+  });
+  next->stop(by);
+  past_.push_back(std::move(next));
+  forget_past();
+}
+
+}  // namespace portico::backend

@@ -1,0 +1,93 @@
+#include "backend/host/release.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "conf/check.h"
+
+namespace portico::backend {
+namespace {
+
+// How long an interpreter may take to end once it has said that the import failed: threads that the
+// application has begun may hold it for ever.
+constexpr auto refused_grace = std::chrono::seconds(5);
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> found(::realpath(path.c_str(), nullptr), &::free);
+  return found ? std::string(found.get()) : path;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+}  // namespace
+
+conf::Application resolve_code(const conf::Application& application) {
+  conf::Application code = application;
+  code.directory = real_path(application.directory);
+  const std::string python = conf::resolve_python(code);
+  const std::size_t slash = python.rfind('/');
+  if (slash != std::string::npos && slash != 0)
+    code.python = real_path(python.substr(0, slash)) + python.substr(slash);
+  return code;
+}
+
+std::unique_ptr<Release> Release::start(core::Active& owner, const conf::Application& application,
+                                        const Place& place, Failure& failure) {
+  const auto fail = [&](const char* cause, std::string reason) {
+    failure = {cause, std::move(reason)};
+    return nullptr;
+  };
+  if (!place.options.user_error.empty()) return fail("interpreter", place.options.user_error);
+  if (!is_directory(application.directory))
+    return fail("directory", "there is no directory " + application.directory);
+  auto channels = Channels::make(place.front_threads);
+  if (!channels) return fail("exit", core::describe(channels.error()));
+  std::unique_ptr<Release> made(
+      new Release(resolve_code(application), std::move(*channels), place.number));
+  auto zygote = Zygote::start(owner, made->application_, place.options, made->channels_,
+                              place.front_threads, application.workers > 1, place.log);
+  if (!zygote)
+    return fail("interpreter", made->application_.python + ": " + core::describe(zygote.error()));
+  made->zygote_ = std::move(*zygote);
+  return made;
+}
+
+Release::~Release() { kill(); }
+
+void Release::refused(core::Time now) {
+  state_ = State::refused;
+  end_by(now + refused_grace);
+}
+
+std::unique_ptr<process::Output> Release::ended() {
+  state_ = State::ended;
+  end_by_ = no_deadline;
+  return zygote_->ended();
+}
+
+bool Release::renew(const Place& place) {
+  auto channels = Channels::make(place.front_threads);
+  if (!channels) return false;
+  channels_ = std::move(*channels);
+  number_ = place.number;
+  zygote_->renew(channels_, place.front_threads);
+  return true;
+}
+
+void Release::stop(core::Time end_by_time) {
+  end_by(end_by_time);
+  if (runs()) zygote_->stop();
+}
+
+void Release::kill() {
+  end_by_ = no_deadline;
+  if (zygote_ != nullptr && runs()) zygote_->kill(SIGKILL);
+}
+
+}  // namespace portico::backend

@@ -1,0 +1,100 @@
+#include "backend/host/site_command.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "conf/check.h"
+#include "proxy/process/environment.h"
+
+namespace portico::backend {
+namespace {
+
+constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// The site's own programs come first, as after `source venv/bin/activate`.
+std::string search_path(const conf::Application& application) {
+  for (const auto& [name, value] : application.environment) {
+    if (name == "PATH") return value;
+  }
+  const char* ours = std::getenv("PATH");
+  return folder_of(conf::resolve_python(application)) + ":" +
+         std::string(ours != nullptr ? ours : usual_path);
+}
+
+std::string find_program(const conf::Application& application, const std::string& word) {
+  if (word == "python" || word == "python3") return conf::resolve_python(application);
+  if (word.find('/') != std::string::npos)
+    return word.front() == '/' ? word : application.directory + "/" + word;
+  const std::string path = search_path(application);
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    const std::string candidate = path.substr(at, end - at) + "/" + word;
+    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  return word;  // the start will say that it is not there
+}
+
+process::Command command_of(const conf::Application& application, const HostOptions& options,
+                            const core::Fd& output) {
+  process::Command command;
+  command.environment = process::application_environment(
+      application.environment, options.identity ? &*options.identity : nullptr);
+  command.directory = application.directory;
+  command.fds = {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}};
+  command.identity = options.identity;
+  command.umask = 022;
+  return command;
+}
+
+}  // namespace
+
+process::Command python_command(const conf::Application& application, const HostOptions& options,
+                                std::vector<std::string> arguments, const core::Fd& output) {
+  process::Command command = command_of(application, options, output);
+  command.path = conf::resolve_python(application);
+  command.arguments = std::move(arguments);
+  command.arguments.insert(command.arguments.begin(), command.path);
+  return command;
+}
+
+process::Command site_command(const conf::Application& application, const HostOptions& options,
+                              const std::vector<std::string>& words, const core::Fd& output) {
+  process::Command command = command_of(application, options, output);
+  command.path = find_program(application, words.front());
+  command.arguments = words;
+  std::erase_if(command.environment, [](const auto& one) { return one.starts_with("PATH="); });
+  command.environment.push_back("PATH=" + search_path(application));
+  return command;
+}
+
+core::Result<std::unique_ptr<SiteProcess>> SiteProcess::start(core::Active& owner,
+                                                              const conf::Application& application,
+                                                              const HostOptions& options,
+                                                              const std::vector<std::string>& words,
+                                                              process::Lines::Sink sink) {
+  auto ends = process::Output::pipe();
+  if (!ends) return ends.error();
+  auto pid = process::spawn(site_command(application, options, words, ends->childs));
+  if (!pid) return pid.error();
+  auto output = std::make_unique<process::Output>(owner, std::move(ends->ours), std::move(sink));
+  return std::unique_ptr<SiteProcess>(new SiteProcess(*pid, std::move(output)));
+}
+
+void SiteProcess::kill(int signal) const {
+  if (pid_ > 0) ::kill(-pid_, signal);
+}
+
+std::unique_ptr<process::Output> SiteProcess::ended() {
+  pid_ = 0;
+  return std::move(output_);
+}
+
+}  // namespace portico::backend
