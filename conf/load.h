@@ -53,6 +53,7 @@ struct ServeOptions {
   unsigned workers = 2;
   unsigned threads = 1;
   bool embedded = false;  ///< inside the front; `workers` means nothing then
+  bool reload = false;    ///< its code whenever a source changes; an error is to be seen then
   bool pretty = false;    ///< the logs are for somebody who watches a terminal
 };
 

@@ -144,6 +144,7 @@ Sources serve_sources(const ServeOptions& options) {
                            "\n    directory: " + yaml_quote(options.directory) + "\n    " +
                            where_it_runs(options) +
                            "\n    threads: " + std::to_string(options.threads) + "\n" +
+                           (options.reload ? "    reload: true\n    warm: []\n" : "") +
                            (options.pretty ? "log: {format: pretty}\n" : "");
   return {{{"command line", options.directory, text}}, {}};
 }

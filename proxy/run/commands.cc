@@ -102,6 +102,8 @@ int act(const Options& options, const Parts& parts) {
       return show_status(options);
     case Verb::logs:
       return show_logs(options);
+    case Verb::deploy:
+      return deploy_code(options);
     case Verb::stop:
       return stop_running(options);
     case Verb::exec:

@@ -13,6 +13,7 @@
 #include "proxy/run/commands.h"
 #include "proxy/run/control_client.h"
 #include "proxy/run/control_path.h"
+#include "proxy/run/deploy_body.h"
 #include "proxy/run/text_table.h"
 
 namespace portico::run {
@@ -113,6 +114,25 @@ int show_logs(const Options& options) {
   while (const auto text = question.client().read())
     if (!print(*text)) return exit_failed;
   return exit_good;
+}
+
+// What it came to is the last line, which is not shown.
+int deploy_code(const Options& options) {
+  const std::string target =
+      options.all ? "/v1/deploy" : "/v1/sites/" + percent_encoded(options.site) + "/deploy";
+  Question question(options, "POST", target);
+  if (!question.good()) return question.failed();
+  std::string line;
+  std::string last;
+  while (const auto text = question.client().read()) {
+    line += *text;
+    for (auto end = line.find('\n'); end != line.npos; end = line.find('\n')) {
+      last = line.substr(0, end + 1);
+      line.erase(0, end + 1);
+      if (last != deploy_done && last != deploy_failed && !print(last)) return exit_failed;
+    }
+  }
+  return last == deploy_done ? exit_good : exit_failed;
 }
 
 int stop_running(const Options& options) {

@@ -9,6 +9,7 @@
 #include "proxy/core/text.h"
 #include "proxy/process/identity.h"
 #include "proxy/run/control_status.h"
+#include "proxy/run/deploy_body.h"
 #include "proxy/run/lines_body.h"
 
 namespace portico::run {
@@ -54,9 +55,28 @@ std::unique_ptr<serve::Task> answer_stop(const ControlCall& call) {
   return nullptr;
 }
 
-constexpr std::array<ControlRoute, 3> routes{{
+std::unique_ptr<serve::Task> answer_deploy(const ControlCall& call) {
+  std::vector<process::Service*> services;
+  for (const auto& service : call.portico.services()) {
+    if (call.site.empty() || service->report().site == call.site) services.push_back(service.get());
+  }
+  if (services.empty()) {
+    answer_text(call.exchange, 404, plain, "there is no application to deploy\n");
+    return nullptr;
+  }
+  core::log(core::Level::info,
+            "told to deploy over the control socket by " + user_text(call.exchange));
+  http::ResponseHead head;
+  head.fields.add("content-type", plain);
+  call.exchange.respond(std::move(head), std::make_unique<DeployBody>(std::move(services)));
+  return nullptr;
+}
+
+constexpr std::array<ControlRoute, 5> routes{{
     {"GET", "/v1/status", Needs::anything, answer_status},
     {"GET", "/v1/sites/*/log", Needs::site, answer_log},
+    {"POST", "/v1/sites/*/deploy", Needs::site, answer_deploy},
+    {"POST", "/v1/deploy", Needs::everything, answer_deploy},
     {"POST", "/v1/stop", Needs::everything, answer_stop},
 }};
 

@@ -14,6 +14,7 @@ itself, or from any other HTTP servers.
   portico serve [APPLICATION]     run one WSGI application from here, without any file
   portico status [FILE]           say how its sites, workers and endpoints are
   portico logs SITE               show what a site's processes wrote; -f: and go on
+  portico deploy SITE             load its code anew, while the old serves on
   portico stop [FILE]             finish what runs, and end it
   portico exec SITE -- COMMAND    run a command with a site's Python, user and environment
   portico version                 print the version
@@ -78,6 +79,7 @@ app.py or application.py. APPLICATION is one of
   --workers N        processes (default 2)
   --threads N        Python threads in each (default 1); 0 with --embedded: the front's own
   --embedded         in the front process itself, in place of workers
+  --reload           load its code anew whenever a Python source below the directory changes
 
 A virtual environment in .venv or venv is used if there is one, else python3. Ctrl-C stops it.
 )text";
@@ -104,6 +106,19 @@ has to say of them. The supervisor keeps the last 256 KiB of each site.
   -f              go on with what comes, until Ctrl-C
   -n N            so many of the lines that are there (default 20)
   --config FILE   the file that Portico runs (default: /etc/portico/portico.yaml)
+)text";
+
+constexpr std::string_view deploy_help =
+    R"text(portico deploy SITE | --all [--config FILE]: bring new code into use, without losing a request
+
+Another interpreter imports the code as it lies there now, the commands of before_deploy are run, a
+first worker is asked what "warm" names; then requests go to the new code, and the old workers
+finish what they run. Whatever fails keeps the old code. Sites are changed one after the other.
+
+  --all           every site with an application of its own
+  --config FILE   the file that Portico runs (default: /etc/portico/portico.yaml)
+
+Exit status: 0 the new code serves, 1 it does not, 3 Portico is not running, 4 it cannot be asked.
 )text";
 
 constexpr std::string_view stop_help =
@@ -147,6 +162,8 @@ std::string_view help_text(Verb topic) {
       return status_help;
     case Verb::logs:
       return logs_help;
+    case Verb::deploy:
+      return deploy_help;
     case Verb::stop:
       return stop_help;
     case Verb::exec:

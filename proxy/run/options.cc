@@ -18,15 +18,16 @@ struct VerbName {
   Verb verb;
 };
 
-constexpr std::array<VerbName, 9> verb_names{{{"run", Verb::run},
-                                              {"check", Verb::check},
-                                              {"serve", Verb::serve},
-                                              {"status", Verb::status},
-                                              {"logs", Verb::logs},
-                                              {"stop", Verb::stop},
-                                              {"exec", Verb::exec},
-                                              {"version", Verb::version},
-                                              {"help", Verb::help}}};
+constexpr std::array<VerbName, 10> verb_names{{{"run", Verb::run},
+                                               {"check", Verb::check},
+                                               {"serve", Verb::serve},
+                                               {"status", Verb::status},
+                                               {"logs", Verb::logs},
+                                               {"stop", Verb::stop},
+                                               {"deploy", Verb::deploy},
+                                               {"exec", Verb::exec},
+                                               {"version", Verb::version},
+                                               {"help", Verb::help}}};
 constexpr std::string_view front_name = "front";  // hidden: in no list, and nearest to nothing
 
 // More processes or threads than this on one machine are a slip of the finger.
@@ -74,7 +75,7 @@ std::string take_lines(std::string_view value, unsigned& into) {
   return {};
 }
 
-constexpr std::array<Flag, 10> flags{{
+constexpr std::array<Flag, 13> flags{{
     {"--effective", Verb::check, Takes::nothing,
      [](Options& options, std::string_view) { return turn_on(options.effective); }},
     {"--json", Verb::status, Takes::nothing,
@@ -87,6 +88,10 @@ constexpr std::array<Flag, 10> flags{{
      [](Options& options, std::string_view value) { return take_text(value, options.file); }},
     {"--config", Verb::exec, Takes::value,
      [](Options& options, std::string_view value) { return take_text(value, options.file); }},
+    {"--config", Verb::deploy, Takes::value,
+     [](Options& options, std::string_view value) { return take_text(value, options.file); }},
+    {"--all", Verb::deploy, Takes::nothing,
+     [](Options& options, std::string_view) { return turn_on(options.all); }},
     {"--listen", Verb::serve, Takes::value,
      [](Options& options, std::string_view value) {
        options.serve.listen = value;
@@ -100,6 +105,8 @@ constexpr std::array<Flag, 10> flags{{
      [](Options& options, std::string_view value) {
        return take_number("--threads", value, 0, options.serve.threads);
      }},
+    {"--reload", Verb::serve, Takes::nothing,
+     [](Options& options, std::string_view) { return turn_on(options.serve.reload); }},
     {"--embedded", Verb::serve, Takes::nothing,
      [](Options& options, std::string_view) { return turn_on(options.serve.embedded); }},
 }};
@@ -229,11 +236,15 @@ class Reader {
       options_.serve.reference = word;
     } else if (options_.verb == Verb::help) {
       read_topic(word);
-    } else if (options_.verb == Verb::logs || options_.verb == Verb::exec) {
+    } else if (names_site(options_.verb)) {
       options_.site = word;
     } else {
       options_.file = word;
     }
+  }
+
+  static bool names_site(Verb verb) {
+    return verb == Verb::logs || verb == Verb::exec || verb == Verb::deploy;
   }
 
   void read_topic(std::string_view word) {
@@ -251,6 +262,10 @@ class Reader {
       problem_ = "--workers needs processes of the application's own; leave it out, or --embedded";
     if (options_.verb == Verb::logs && options_.site.empty())
       problem_ = "\"portico logs\" needs the name of a site, such as shop.example";
+    if (options_.verb == Verb::deploy && options_.site.empty() != options_.all)
+      problem_ = "\"portico deploy\" needs the name of a site, such as shop.example, or --all";
+    if (serve.embedded && serve.reload)
+      problem_ = "--reload needs processes of the application's own; leave it out, or --embedded";
     if (serve.threads == 0 && !serve.embedded)
       problem_ = "--threads 0 is for --embedded; write a number from 1, or --embedded";
     if (options_.verb == Verb::exec && (options_.site.empty() || options_.command.empty()))

@@ -22,6 +22,7 @@ enum class Verb : std::uint8_t {
   status,   ///< how everything is
   logs,     ///< what a site's processes wrote
   stop,     ///< the end of a running Portico
+  deploy,   ///< new code of a site, or of all
   exec,     ///< a command in a site's surroundings
   version,  ///< one line
   help,     ///< of all, or of a verb
@@ -34,7 +35,8 @@ struct Options {
   bool effective = false;                          ///< check: print all values in force
   conf::ServeOptions serve;                        ///< serve; `directory` is left to the caller
   bool json = false;                               ///< status: for programs
-  std::string site;                                ///< logs; exec: with a route
+  std::string site;                                ///< logs, deploy; exec: with a route
+  bool all = false;                                ///< deploy: every site
   std::vector<std::string> command;                ///< exec
   unsigned lines = 20;                             ///< logs: how many of those there are
   bool follow = false;                             ///< logs: and those to come

@@ -4,6 +4,7 @@ import os
 import signal
 
 import processes
+from door import command
 from load import Load
 from waiting import eventually
 
@@ -239,3 +240,69 @@ def test_a_stop_in_the_middle_of_a_deploy_ends_everything(portico, folder):
     shop.touch()
     shop.door.wait_for_log('running sleep 100')
     assert shop.door.stop() == 0
+
+
+def portico_deploy(door, *words):
+    """Runs `portico deploy` against a door; returns what it printed and its exit status."""
+    done = command('deploy', *words, '--config', door.file)
+    return done.stdout + done.stderr, done.returncode
+
+
+def test_the_command_ends_well_once_the_new_code_serves(portico, folder):
+    shop = Shop(portico, folder, ', before_deploy: [[python, -c, "print(12 * 12)"]]')
+    shop.write('2')
+    said, status = portico_deploy(shop.door, 'a.example')
+    assert status == 0
+    assert shop.version() == '2'
+    assert 'a.example: importing hello in' in said
+    assert 'a.example: 144\n' in said
+    assert said.endswith('a.example: the new code serves\n')
+
+
+def test_the_command_fails_and_says_why_the_old_code_stays(portico, folder):
+    shop = Shop(portico, folder)
+    shop.write('2', more='raise ValueError("not today")')
+    said, status = portico_deploy(shop.door, 'a.example')
+    assert status == 1
+    assert 'a.example: importing hello failed: ValueError: not today; the old code stays' in said
+    assert shop.version() == '1'
+
+
+def test_another_deploy_of_a_site_is_refused_while_one_runs(portico, folder):
+    shop = Shop(portico, folder, ', before_deploy: [[sleep, "100"]]')
+    shop.touch()
+    shop.door.wait_for_log('running sleep 100')
+    said, status = portico_deploy(shop.door, '--all')
+    assert (said, status) == ('a.example: a deploy of a.example runs already; wait for its end; the old code stays\n', 1)
+
+
+def test_a_deploy_of_what_is_not_there_is_refused(portico, folder):
+    shop = Shop(portico, folder)
+    assert portico_deploy(shop.door, 'b.example') == ('portico: there is no site b.example\n', 1)
+    said, status = portico_deploy(shop.door)
+    assert status == 2
+    assert '--all' in said
+
+
+def test_all_sites_are_deployed_one_after_the_other(portico, folder):
+    (folder / 'hello.py').write_text('def application(environ, start_response):\n    start_response("200 OK", [])\n'
+                                     '    return [b"hello"]\n')
+    door = portico('sites:\n' + ''.join(f'  {name}.example: {{wsgi: hello, directory: {folder}, workers: 1}}\n'
+                                        for name in 'ab'))
+    for name in 'ab':
+        eventually(lambda name=name: door.get('/', f'{name}.example').status == 200, what='a worker')
+    said, status = portico_deploy(door, '--all')
+    assert status == 0
+    ends = [line for line in said.splitlines() if line.endswith('the new code serves')]
+    assert ends == ['a.example: the new code serves', 'b.example: the new code serves']
+    assert said.index('b.example: importing') > said.index('a.example: the new code serves')
+
+
+def test_serve_reloads_what_changes(doors, folder):
+    (folder / 'hello.py').write_text('def app(environ, start_response):\n    start_response("200 OK", [])\n'
+                                     '    return [b"one"]\n')
+    door = doors('serve', 'hello', '--listen', '127.0.0.1:0', '--reload', cwd=folder)
+    eventually(lambda: door.get().body == b'one', what='the code')
+    (folder / 'hello.py').write_text('def app(environ, start_response):\n    start_response("200 OK", [])\n'
+                                     '    return [b"other"]\n')
+    eventually(lambda: door.get().body == b'other', what='the change')
