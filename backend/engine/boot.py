@@ -239,6 +239,9 @@ class Zygote:
         if isinstance(error, NotFound):
             reason = str(error)
             complain(reason)
+        elif isinstance(error, SystemExit):
+            reason = 'SystemExit: it called sys.exit(%r) while it was imported' % (error.code,)
+            complain(reason)
         else:
             print_exception()
             reason = '%s: %s' % (type(error).__name__, error)

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "proxy/core/log.h"
-#include "proxy/process/death.h"
 
 namespace portico::backend {
 namespace {
@@ -255,7 +254,7 @@ void ApplicationService::on_exited(Release& release, const ControlMessage& heard
   if (worker == nullptr || worker->zygote != release.pid()) return;
   const auto status = static_cast<int>(heard.number("status").value_or(0));
   const bool born = heard.number("pid").value_or(0) != 0;
-  worker_gone(worker->number, born ? process::describe_death(status) : "could not be forked");
+  worker_gone(worker->number, born ? memory_kills_.describe(status) : "could not be forked");
 }
 
 void ApplicationService::hear_workers() {
@@ -365,13 +364,13 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status)) return true;
   const Worker* worker = workers_.find_pid(pid);
   if (worker == nullptr) return false;
-  worker_gone(worker->number, process::describe_death(wait_status));
+  worker_gone(worker->number, memory_kills_.describe(wait_status));
   return true;
 }
 
 // A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG).
 void ApplicationService::zygote_gone(Release& release, int wait_status) {
-  const std::string how = process::describe_death(wait_status);
+  const std::string how = memory_kills_.describe(wait_status);
   const Release::State before = release.state();
   const pid_t zygote = release.pid();
   keep_output(release.ended());

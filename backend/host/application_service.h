@@ -25,6 +25,7 @@
 #include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
 #include "proxy/process/backoff.h"
+#include "proxy/process/memory_kills.h"
 #include "proxy/process/service.h"
 
 namespace portico::backend {
@@ -145,6 +146,7 @@ class ApplicationService final : public core::Active,
   State state_ = State::starting;
   std::string cause_;
   std::string reason_;  // of State::failed, in a sentence
+  process::MemoryKills memory_kills_;
   process::Backoff zygote_backoff_;
   process::Backoff worker_backoff_;
   core::Timer retry_;  // start what is missing

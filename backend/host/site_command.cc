@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
 
+// When memory runs out, what serves one site ends before what serves all: as if it used 30 % of the
+// memory more than it does.
+constexpr int oom_score = 300;
+
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 // The site's own programs come first, as after `source venv/bin/activate`.
@@ -51,6 +55,7 @@ process::Command command_of(const conf::Application& application, const HostOpti
   command.fds = {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}};
   command.identity = options.identity;
   command.umask = 022;
+  command.oom_score = oom_score;
   return command;
 }
 

@@ -53,6 +53,7 @@ struct Plan {
   std::vector<char*> arguments;
   std::vector<char*> environment;
   std::vector<Given> fds;
+  std::string oom_score;  // as the kernel reads it; empty: ours
   pid_t parent;
   int above;  // greater than every number that a descriptor gets
 };
@@ -104,6 +105,16 @@ bool place_descriptors(Plan& plan) {
   return true;
 }
 
+// Best effort: where /proc is not there, the kernel chooses without it.
+void offer_to_die_first(const Plan& plan) {
+  if (plan.oom_score.empty()) return;
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  [[maybe_unused]] const ssize_t written =
+      ::write(fd, plan.oom_score.data(), plan.oom_score.size());
+  ::close(fd);
+}
+
 bool limit_resources(const Command& command) {
   const rlimit none{0, 0};
   if (::setrlimit(RLIMIT_CORE, &none) != 0) return false;
@@ -136,6 +147,7 @@ void reset_signals() {
   report_fd = ::fcntl(report_fd, F_DUPFD_CLOEXEC, plan.above);
   if (::setsid() < 0) give_up(report_fd, Step::session);
   if (!place_descriptors(plan)) give_up(report_fd, Step::files);
+  offer_to_die_first(plan);
   if (!limit_resources(command)) give_up(report_fd, Step::limit);
   if (!change_user(command)) give_up(report_fd, Step::groups);
   forbid_new_privileges();
@@ -194,9 +206,13 @@ Result<pid_t> start(Plan& plan) {
 }  // namespace
 
 Result<pid_t> spawn(const Command& command) {
-  Plan plan{
-      command, pointers(command.arguments), pointers(command.environment), command.fds, ::getpid(),
-      0};
+  Plan plan{command,
+            pointers(command.arguments),
+            pointers(command.environment),
+            command.fds,
+            command.oom_score == 0 ? std::string() : std::to_string(command.oom_score),
+            ::getpid(),
+            0};
   Fd nothing;
   if (!gives(plan.fds, STDIN_FILENO)) {
     nothing.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -262,7 +262,7 @@ def test_a_crash_of_it_is_a_crash_of_the_front_and_another_one_comes(start, mode
     first = facts(door)['pid']
     with pytest.raises((EOFError, ConnectionError)):
         door.get('/die', HOST)
-    door.wait_for_log('the front was killed by signal 11')
+    door.wait_for_log('the front crashed with signal 11')
     door.wait_for_log('the front is back')
     assert facts(door)['pid'] == door.front() != first
 

@@ -1,6 +1,7 @@
 """Workers that are killed under load: no GET fails, no POST runs twice, the worker is back in a second."""
 import collections
 import os
+import pathlib
 import signal
 import time
 
@@ -122,3 +123,15 @@ def test_an_idle_worker_whose_gil_is_held_is_replaced(portico, folder):
     eventually(lambda: door.get('/', 'a.example').status == 503, what='nobody takes a request')
     eventually(lambda: door.get('/', 'a.example').status == 200, what='a worker that does')
     assert 'takes no requests; where its threads are:' in door.log() and 'in hold' in door.log()
+
+
+def test_a_crash_is_told_as_one_and_workers_die_before_the_front_when_memory_lacks(portico, folder):
+    (folder / 'hello.py').write_text('import ctypes\ndef application(environ, start_response):\n'
+                                     '    ctypes.string_at(0)\n')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 1}}\n')
+    assert door.get('/', 'a.example').status == 502
+    door.wait_for_log(r'worker \d+ crashed with signal 11')
+    worker = eventually(lambda: workers_of(door), what='another worker')[0]
+    scores = [int(pathlib.Path(f'/proc/{pid}/oom_score_adj').read_text()) for pid in (worker, door.front(), door.pid)]
+    assert scores[0] >= scores[1] + 300 or scores[0] == 1000
+    assert scores[1] == scores[2]
