@@ -449,6 +449,42 @@ TEST_CASE("service: a new front gets channels of its own; the earlier workers le
   CHECK(bench.front->count("gone") == 0);  // it was none of this front's
 }
 
+TEST_CASE("service: a deploy tells the front of a second queue, warms it and switches") {
+  Bench bench;
+  bench.start();
+  REQUIRE(bench.until_ready());
+  const pid_t before = bench.worker_pid();
+  bench.service->deploy(nullptr);
+  const std::string number = std::to_string(*bench.front->last("queue").number("generation"));
+  CHECK(bench.front->last("queue").number("standby") == 1u);
+  REQUIRE(bench.until([&] { return bench.front->count("warm") == 1; }));
+  CHECK(bench.front->last("warm").text("target") == "/");
+  CHECK(bench.front->count("switch") == 0);
+  SECTION("an answer is good") {
+    bench.service->hear("warmed generation=" + number + " status=404 why=", {});
+    REQUIRE(bench.until([&] { return bench.front->count("switch") == 1; }));
+    CHECK(::kill(before, 0) == 0);  // it ends with its queue, which is the front's matter
+    CHECK(bench.front->last_state() == "ready");
+  }
+  SECTION("an error of the server is not") {
+    bench.service->hear("warmed generation=" + number + " status=500 why=", {});
+    REQUIRE(bench.until([&] { return bench.front->count("drop") == 1; }));
+    REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+    CHECK(bench.front->count("switch") == 0);
+  }
+  SECTION("what is said of another generation does not count") {
+    bench.service->hear("warmed generation=1 status=500 why=", {});
+    bench.service->hear("warmed generation=77 status=200 why=", {});
+    CHECK(bench.front->count("switch") + bench.front->count("drop") == 0);
+  }
+  SECTION("a front that goes ends it") {
+    bench.service->front_down();
+    bench.start();
+    REQUIRE(bench.until_ready());
+    CHECK(bench.front->count("queue") == 1);
+  }
+}
+
 TEST_CASE("service: stops when all have left") {
   Bench bench(hello, 2);
   bench.start();

@@ -55,6 +55,18 @@ TEST_CASE("options: serve takes values with a blank or with =") {
   CHECK(options.serve.threads == 4);
 }
 
+TEST_CASE("options: deploy names a site or all of them") {
+  const Options options = good({"deploy", "a.example", "--config=my.yaml"});
+  CHECK(options.verb == Verb::deploy);
+  CHECK(options.site == "a.example");
+  CHECK(options.file == "my.yaml");
+  CHECK(good({"deploy", "--all"}).all);
+  CHECK(says(bad({"deploy"}), "needs the name of a site, such as shop.example, or --all"));
+  CHECK(says(bad({"deploy", "a", "--all"}), "needs the name of a site"));
+  CHECK(good({"serve", "a", "--reload"}).serve.reload);
+  CHECK(says(bad({"serve", "a", "--reload", "--embedded"}), "--reload needs processes"));
+}
+
 TEST_CASE("options: status, logs and stop") {
   CHECK(good({"status"}).verb == Verb::status);
   CHECK_FALSE(good({"status", "my.yaml"}).json);
