@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "conf/environment_file.h"
 #include "conf/rights.h"
 #include "conf/words.h"
 
@@ -87,6 +88,41 @@ void check_python(const Application& application, const Identity& user, Findings
   }
 }
 
+/// False: there is nobody whose rights could be looked at.
+bool check_user(const Application& application, const Identity& user, Findings& findings) {
+  if (!user.is_known) {
+    findings.add(application.user_where, "there is no user " + quoted(application.user) +
+                                             "; make it with useradd(8), or write another");
+  } else if (asks_too_much(application)) {
+    findings.add(application.user_where, "only root can run workers as " +
+                                             quoted(application.user) +
+                                             "; start Portico as root, or take \"user\" out");
+  }
+  return user.is_known;
+}
+
+/// The supervisor reads it, so that its own rights count; nobody else should have any.
+void check_environment_file(const Application& application, Findings& findings) {
+  if (application.environment_file.empty()) return;
+  const auto variables = read_environment_file(application.environment_file);
+  if (!variables) return findings.add(application.environment_file_where, variables.problem);
+  struct stat status {};
+  if (stat(application.environment_file.c_str(), &status) != 0 || (status.st_mode & 004) == 0)
+    return;
+  findings.add(application.environment_file_where, "everybody may read " +
+                                                       quoted(application.environment_file) +
+                                                       ", which holds secrets; chmod 600");
+}
+
+void check_application(const Application& application, const Config& config, Findings& findings) {
+  const Identity user = application_identity(config, application);
+  check_environment_file(application, findings);
+  if (!check_user(application, user, findings)) return;
+  check_directory(application, user, findings);
+  check_file(application, user, findings);
+  check_python(application, user, findings);
+}
+
 /// The supervisor opens the logs, so that its own rights count.
 void check_log(const Log& log, const Position& where, Findings& findings) {
   if (log.access == "-" || log.access == "off") return;
@@ -153,11 +189,8 @@ std::vector<Problem> check_machine(const Config& config) {
   for (const Site& site : config.sites) check_log(site.log, site.log.where, findings);
   for (const Pool& pool : config.pools)
     for (const Endpoint& endpoint : pool.endpoints) check_endpoint(endpoint, user, findings);
-  for (const Application& application : config.applications) {
-    check_directory(application, user, findings);
-    check_file(application, user, findings);
-    check_python(application, user, findings);
-  }
+  for (const Application& application : config.applications)
+    check_application(application, config, findings);
   return findings.take();
 }
 

@@ -185,6 +185,7 @@ struct Application {
   /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
   /// a crash is the front's. One application at most.
   bool embedded = false;
+  std::string user;  ///< whom zygote and workers become; empty: Config::user; only as root
   std::vector<std::pair<std::string, std::string>> environment;  ///< in order of writing
   std::string touch;    ///< absolute; when this file's time of change moves, the code is deployed
   bool reload = false;  ///< development: so it is when a Python source under `directory` changes
@@ -193,12 +194,17 @@ struct Application {
   /// Asked of new code by GET before it takes over; paths as the application sees them. An answer
   /// below 500 is good.
   std::vector<std::string> warm = {"/"};
+  /// Absolute; lines NAME=value, read with the supervisor's rights at each start. What stands in
+  /// `environment` comes first.
+  std::string environment_file;
   std::optional<Health> health;  ///< asked of the application itself; path is set
   Timeouts timeouts;
   Limits limits;
-  Position where;            ///< of the handler
-  Position directory_where;  ///< of `directory`, or of the handler where none is written
-  Position python_where;     ///< likewise of `python`
+  Position where;                   ///< of the handler
+  Position directory_where;         ///< of `directory`, or of the handler where none is written
+  Position python_where;            ///< likewise of `python`
+  Position user_where;              ///< likewise of `user`
+  Position environment_file_where;  ///< likewise of `environment_file`
 
   friend bool operator==(const Application&, const Application&) = default;
 };
@@ -259,8 +265,8 @@ struct Spool {
 struct Config {
   std::vector<Listener> listeners;  ///< default: ":8080"
   unsigned front_threads = 0;       ///< 0: the number of cores
-  /// Whom the front and the workers become when started as root. Empty: "portico" where that user
-  /// exists, else "nobody".
+  /// Whom the front becomes when started as root, and the workers of applications without a `user`
+  /// of their own. Empty: "portico" where that user exists, else "nobody".
   std::string user;
   std::vector<Site> sites;
   std::vector<Pool> pools;                      ///< named first, then inline ones

@@ -186,6 +186,7 @@ void put_application(Page& page, const Application& application) {
   page.line("wsgi", yaml_quote(application.reference));
   page.line("directory", yaml_quote(application.directory));
   if (!application.python.empty()) page.line("python", yaml_quote(application.python));
+  if (!application.user.empty()) page.line("user", yaml_quote(application.user));
   if (application.embedded) {
     page.line("embedded", truth(true));
   } else {
@@ -198,6 +199,8 @@ void put_application(Page& page, const Application& application) {
       page.line(yaml_quote(name), yaml_quote(value));
     page.close();
   }
+  if (!application.environment_file.empty())
+    page.line("environment_file", yaml_quote(application.environment_file));
   if (application.health) put_health(page, *application.health);
   if (!application.embedded) put_deploy(page, application);
 }

@@ -12,13 +12,14 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 11> application_keys{
-    "directory", "python", "workers", "threads",       "embedded", "environment",
-    "health",    "touch",  "reload",  "before_deploy", "warm"};
+constexpr std::array<std::string_view, 13> application_keys{
+    "directory",        "python", "user",  "workers", "threads",       "embedded", "environment",
+    "environment_file", "health", "touch", "reload",  "before_deploy", "warm"};
 
 /// What an embedded application cannot have.
-constexpr std::array<std::string_view, 8> processes_keys{
-    "workers", "user", "recycle", "preload", "touch", "reload", "before_deploy", "warm"};
+constexpr std::array<std::string_view, 9> processes_keys{
+    "workers", "user",   "environment_file", "recycle", "preload",
+    "touch",   "reload", "before_deploy",    "warm"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
 std::string application_name(const Place& place) {
@@ -42,6 +43,18 @@ void read_environment(Reader& reader, const Node& node, Application& into) {
       into.environment.emplace_back(*name, entry.value.text);
     }
   }
+}
+
+void read_environment_file(Reader& reader, const Node& node, Application& into) {
+  reader.read_path(&node, into.environment_file);
+  into.environment_file_where = reader.at(node);
+}
+
+void read_application_user(Reader& reader, const Node& node, Application& into) {
+  const std::string* text = reader.word(node, "a user's name such as \"shop\"");
+  const auto user = text ? reader.accept(node, parse_user(*text)) : std::nullopt;
+  if (user) into.user = *user;
+  into.user_where = reader.at(node);
 }
 
 void read_directory(Reader& reader, const Node& owner, const Mapping& mapping, Application& into) {
@@ -133,6 +146,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   const Node& wsgi = *mapping.find("wsgi");
   application.where = reader.at(wsgi);
   application.directory_where = application.python_where = application.where;
+  application.user_where = application.environment_file_where = application.where;
   const std::string* text = reader.word(wsgi, "\"module\", \"module:callable\" or \"file.py\"");
   const auto reference = text ? reader.accept(wsgi, parse_reference(*text)) : std::nullopt;
   if (reference) application.reference = *reference;
@@ -142,6 +156,9 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   if (!application.embedded) read_workers(reader, mapping.find("workers"), application);
   read_threads(reader, mapping.find("threads"), config, application);
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
+  if (const Node* node = mapping.find("environment_file"))
+    read_environment_file(reader, *node, application);
+  if (const Node* node = mapping.find("user")) read_application_user(reader, *node, application);
   if (const Node* node = mapping.find("health"))
     read_application_health(reader, *node, application);
   read_deploy_keys(reader, mapping, application);

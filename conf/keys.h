@@ -30,20 +30,22 @@ inline constexpr Section included_section{
 
 inline constexpr Section site_section{
     "in a site",
-    "aliases wsgi to directory python workers threads embedded environment health touch reload "
+    "aliases wsgi to directory python user workers threads embedded environment environment_file "
+    "health touch reload "
     "before_deploy warm routes timeouts limits log merge_slashes unsafe_encoded_slashes "
     "unsafe_unknown_methods",
-    "command django environment_file files hold preload processes recycle redirect "
-    "request respond tls user",
+    "command django files hold preload processes recycle redirect "
+    "request respond tls",
     ""};
 
 inline constexpr Section route_section{
     "in a route",
-    "wsgi to directory python workers threads embedded environment health touch reload "
+    "wsgi to directory python user workers threads embedded environment environment_file health "
+    "touch reload "
     "before_deploy warm "
     "timeouts limits",
-    "command django environment_file files hold preload processes recycle redirect "
-    "request respond user",
+    "command django files hold preload processes recycle redirect "
+    "request respond",
     ""};
 
 inline constexpr Section pool_section{"in a pool", "endpoints policy health connections",

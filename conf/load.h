@@ -55,6 +55,7 @@ struct ServeOptions {
   bool embedded = false;  ///< inside the front; `workers` means nothing then
   bool reload = false;    ///< its code whenever a source changes; an error is to be seen then
   bool pretty = false;    ///< the logs are for somebody who watches a terminal
+  std::vector<std::pair<std::string, std::string>> environment;  ///< of whoever types the command
 };
 
 /// The options as the text of a file named "command line", to be given to load().

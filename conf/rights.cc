@@ -79,6 +79,15 @@ Identity front_identity(const Config& config) {
   return portico.is_known ? portico : named("nobody");
 }
 
+Identity application_identity(const Config& config, const Application& application) {
+  if (application.user.empty() || geteuid() != root) return front_identity(config);
+  return named(application.user);
+}
+
+bool asks_too_much(const Application& application) {
+  return geteuid() != root && !application.user.empty() && named(application.user).uid != geteuid();
+}
+
 bool may(const Identity& user, const std::string& path, Right right) {
   const std::string real = without_links(path);
   for (std::size_t slash = real.find('/', 1); slash != std::string::npos;

@@ -25,6 +25,10 @@ struct Identity {
 
 /// Whom the front becomes: as root Config::user, or "portico", or "nobody"; else whoever runs this.
 Identity front_identity(const Config& config);
+/// Whom the workers of an application become: as root its `user`, else as the front.
+Identity application_identity(const Config& config, const Application& application);
+/// Whether somebody but root asks for workers of another user than himself.
+bool asks_too_much(const Application& application);
 
 enum class Right : std::uint8_t { enter = 1, write = 2, read = 4 };
 

@@ -13,7 +13,9 @@
 #include <memory>
 
 #include "conf/load.h"
+#include "conf/names.h"
 #include "conf/quote.h"
+#include "conf/text_check.h"
 #include "conf/words.h"
 #include "conf/yaml.h"
 
@@ -135,6 +137,17 @@ std::string where_it_runs(const ServeOptions& options) {
   return options.embedded ? "embedded: true" : "workers: " + std::to_string(options.workers);
 }
 
+/// What a configuration can hold: proper names, and values in UTF-8 without control characters.
+std::string inline_environment(const ServeOptions& options) {
+  std::string out;
+  for (const auto& [name, value] : options.environment) {
+    if (!parse_variable(name) || check_text(value) || value.find('\n') != std::string::npos)
+      continue;
+    out += (out.empty() ? "" : ", ") + yaml_quote(name) + ": " + yaml_quote(value);
+  }
+  return out;
+}
+
 }  // namespace
 
 Sources serve_sources(const ServeOptions& options) {
@@ -143,7 +156,8 @@ Sources serve_sources(const ServeOptions& options) {
                            "sites:\n  default:\n    wsgi: " + yaml_quote(options.reference) +
                            "\n    directory: " + yaml_quote(options.directory) + "\n    " +
                            where_it_runs(options) +
-                           "\n    threads: " + std::to_string(options.threads) + "\n" +
+                           "\n    threads: " + std::to_string(options.threads) +
+                           "\n    environment: {" + inline_environment(options) + "}\n" +
                            (options.reload ? "    reload: true\n    warm: []\n" : "") +
                            (options.pretty ? "log: {format: pretty}\n" : "");
   return {{{"command line", options.directory, text}}, {}};

@@ -304,6 +304,7 @@ class Zygote:
         try:
             _portico.release_signals()
             os.close(self.control)
+            os.setpgid(0, 0)
             if not _portico.die_with_parent(zygote):
                 os._exit(0)
             if self.collects:
@@ -387,6 +388,8 @@ def main():
     if flag(values, 'embedded', b'0'):
         return embed(control, values, descriptors)
     show_stacks_when_asked()
+    if flag(values, 'private', b'0'):
+        _portico.hide()
     zygote = Zygote(control, values, *descriptors[:2])
     if not zygote.load():
         return 1

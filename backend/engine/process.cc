@@ -108,6 +108,11 @@ PyObject* process_report_to(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+PyObject* process_hide(PyObject*, PyObject*) {
+  ::prctl(PR_SET_DUMPABLE, 0);
+  Py_RETURN_NONE;
+}
+
 PyObject* process_die_with_parent(PyObject*, PyObject* args) {
   int parent = 0;
   if (!PyArg_ParseTuple(args, "i:die_with_parent", &parent)) return nullptr;

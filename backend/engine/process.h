@@ -19,6 +19,9 @@ PyObject* process_wait(PyObject* module, PyObject* args);
 PyObject* process_release_signals(PyObject* module, PyObject* args);
 /// report_to(fd): what is reported goes there from now on, not to standard error.
 PyObject* process_report_to(PyObject* module, PyObject* args);
+/// hide(): no process of the same user may attach to this one or to its forks, or read their
+/// memory.
+PyObject* process_hide(PyObject* module, PyObject* args);
 /// die_with_parent(pid): this process is killed when its parent dies; False: the parent is not
 /// `pid` any more.
 PyObject* process_die_with_parent(PyObject* module, PyObject* args);

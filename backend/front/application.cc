@@ -24,6 +24,8 @@ constexpr std::size_t gone_remembered = 16;
 
 const char* cause_text(std::string_view cause) {
   if (cause == "directory") return "looking for its directory";
+  if (cause == "user") return "becoming its user";
+  if (cause == "environment") return "reading its environment file";
   if (cause == "interpreter") return "starting its Python";
   if (cause == "import") return "importing the application";
   return "running it";

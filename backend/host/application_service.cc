@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proxy/core/log.h"
+#include "proxy/process/session.h"
 
 namespace portico::backend {
 namespace {
@@ -254,6 +255,7 @@ void ApplicationService::on_exited(Release& release, const ControlMessage& heard
   if (worker == nullptr || worker->zygote != release.pid()) return;
   const auto status = static_cast<int>(heard.number("status").value_or(0));
   const bool born = heard.number("pid").value_or(0) != 0;
+  if (status != 0) end_leftovers(*worker);
   worker_gone(worker->number, born ? memory_kills_.describe(status) : "could not be forked");
 }
 
@@ -354,6 +356,12 @@ void ApplicationService::fork_worker(Release& release) {
   release.zygote().fork(number, *ends);
 }
 
+// A worker that came to a bad end leaves nothing behind: its children would go on as they did, and
+// use up what the site's user may have.
+void ApplicationService::end_leftovers(const Worker& worker) const {
+  process::kill_group(worker.zygote, worker.pid);
+}
+
 bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   for (Release* one : releases()) {
     if (!one->runs() || one->pid() != pid) continue;
@@ -364,16 +372,19 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status)) return true;
   const Worker* worker = workers_.find_pid(pid);
   if (worker == nullptr) return false;
+  if (wait_status != 0) end_leftovers(*worker);
   worker_gone(worker->number, memory_kills_.describe(wait_status));
   return true;
 }
 
-// A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG).
+// A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG). So
+// ends all else that the application has started.
 void ApplicationService::zygote_gone(Release& release, int wait_status) {
   const std::string how = memory_kills_.describe(wait_status);
   const Release::State before = release.state();
   const pid_t zygote = release.pid();
   keep_output(release.ended());
+  process::kill_session(zygote);
   for (const std::uint16_t number : workers_.untold(zygote))
     worker_gone(number, "ended with its zygote");
   workers_.orphan(zygote);

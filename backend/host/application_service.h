@@ -85,6 +85,7 @@ class ApplicationService final : public core::Active,
   void on_unclaimed();
   bool is_idle(const Worker& worker) const;
   void replace_hanging(Worker& worker);
+  void end_leftovers(const Worker& worker) const;
   void worker_gone(std::uint16_t number, std::string_view why);
 
   // What there should be.

@@ -1,7 +1,6 @@
 #include "backend/host/release.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
 #include <utility>
@@ -20,11 +19,6 @@ std::string real_path(const std::string& path) {
   return found ? std::string(found.get()) : path;
 }
 
-bool is_directory(const std::string& path) {
-  struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 }  // namespace
 
 conf::Application resolve_code(const conf::Application& application) {
@@ -39,19 +33,22 @@ conf::Application resolve_code(const conf::Application& application) {
 
 std::unique_ptr<Release> Release::start(core::Active& owner, const conf::Application& application,
                                         const Place& place, Failure& failure) {
-  const auto fail = [&](const char* cause, std::string reason) {
-    failure = {cause, std::move(reason)};
+  const auto fail = [&](std::string_view cause, std::string reason) {
+    failure = {std::string(cause), std::move(reason)};
     return nullptr;
   };
-  if (!place.options.user_error.empty()) return fail("interpreter", place.options.user_error);
-  if (!is_directory(application.directory))
-    return fail("directory", "there is no directory " + application.directory);
+  if (application.user.empty() && !place.options.user_error.empty())
+    return fail("user", place.options.user_error);
+  auto launch = prepare_launch(application, place.options.identity);
+  if (auto* refusal = std::get_if<Refusal>(&launch))
+    return fail(refusal->cause, std::move(refusal->reason));
   auto channels = Channels::make(place.front_threads);
   if (!channels) return fail("exit", core::describe(channels.error()));
   std::unique_ptr<Release> made(
       new Release(resolve_code(application), std::move(*channels), place.number));
-  auto zygote = Zygote::start(owner, made->application_, place.options, made->channels_,
-                              place.front_threads, application.workers > 1, place.log);
+  auto zygote =
+      Zygote::start(owner, made->application_, place.options, std::get<Launch>(launch),
+                    made->channels_, place.front_threads, application.workers > 1, place.log);
   if (!zygote)
     return fail("interpreter", made->application_.python + ": " + core::describe(zygote.error()));
   made->zygote_ = std::move(*zygote);

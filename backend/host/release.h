@@ -36,7 +36,7 @@ class Release {
 
   /// Why one could not be started.
   struct Failure {
-    std::string cause;   ///< "directory", "interpreter" or "exit", as the front is told
+    std::string cause;   ///< "directory", "user" and so on, as the front is told
     std::string reason;  ///< a sentence for the log
   };
   struct Place {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "conf/check.h"
-#include "proxy/process/environment.h"
 
 namespace portico::backend {
 namespace {
@@ -46,14 +45,13 @@ std::string find_program(const conf::Application& application, const std::string
   return word;  // the start will say that it is not there
 }
 
-process::Command command_of(const conf::Application& application, const HostOptions& options,
+process::Command command_of(const conf::Application& application, const Launch& launch,
                             const core::Fd& output) {
   process::Command command;
-  command.environment = process::application_environment(
-      application.environment, options.identity ? &*options.identity : nullptr);
+  command.environment = launch.environment;
   command.directory = application.directory;
   command.fds = {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}};
-  command.identity = options.identity;
+  command.identity = launch.identity;
   command.umask = 022;
   command.oom_score = oom_score;
   return command;
@@ -61,18 +59,18 @@ process::Command command_of(const conf::Application& application, const HostOpti
 
 }  // namespace
 
-process::Command python_command(const conf::Application& application, const HostOptions& options,
+process::Command python_command(const conf::Application& application, const Launch& launch,
                                 std::vector<std::string> arguments, const core::Fd& output) {
-  process::Command command = command_of(application, options, output);
+  process::Command command = command_of(application, launch, output);
   command.path = conf::resolve_python(application);
   command.arguments = std::move(arguments);
   command.arguments.insert(command.arguments.begin(), command.path);
   return command;
 }
 
-process::Command site_command(const conf::Application& application, const HostOptions& options,
+process::Command site_command(const conf::Application& application, const Launch& launch,
                               const std::vector<std::string>& words, const core::Fd& output) {
-  process::Command command = command_of(application, options, output);
+  process::Command command = command_of(application, launch, output);
   command.path = find_program(application, words.front());
   command.arguments = words;
   std::erase_if(command.environment, [](const auto& one) { return one.starts_with("PATH="); });
@@ -87,7 +85,11 @@ core::Result<std::unique_ptr<SiteProcess>> SiteProcess::start(core::Active& owne
                                                               process::Lines::Sink sink) {
   auto ends = process::Output::pipe();
   if (!ends) return ends.error();
-  auto pid = process::spawn(site_command(application, options, words, ends->childs));
+  const auto launch = prepare_launch(application, options.identity);
+  if (!std::holds_alternative<Launch>(launch))
+    return core::Error{core::Fault::internal, 0, "preparing the site's user and environment"};
+  auto pid =
+      process::spawn(site_command(application, std::get<Launch>(launch), words, ends->childs));
   if (!pid) return pid.error();
   auto output = std::make_unique<process::Output>(owner, std::move(ends->ours), std::move(sink));
   return std::unique_ptr<SiteProcess>(new SiteProcess(*pid, std::move(output)));

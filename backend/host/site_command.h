@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/host/launch.h"
 #include "conf/config.h"
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
@@ -23,7 +24,7 @@ namespace portico::backend {
 
 /// What every application of a configuration shares.
 struct HostOptions {
-  std::optional<process::Identity> identity;  ///< whom workers become; none: they stay as we are
+  std::optional<process::Identity> identity;  ///< of sites that name no user; none: as we are
   std::string user_error;                     ///< why there is none though we are root
   core::Fd engine;                            ///< the engine module, a sealed memfd
   std::string engine_file;  ///< in its place, where executing a memfd is forbidden
@@ -31,12 +32,12 @@ struct HostOptions {
 
 /// The site's Python with these arguments (without argv[0]); `output` is its standard output and
 /// error.
-process::Command python_command(const conf::Application& application, const HostOptions& options,
+process::Command python_command(const conf::Application& application, const Launch& launch,
                                 std::vector<std::string> arguments, const core::Fd& output);
 
 /// A command as the operator wrote it: "python" and "python3" are the site's own, another name
 /// without a slash is looked for beside it and then in PATH, a relative path in the directory.
-process::Command site_command(const conf::Application& application, const HostOptions& options,
+process::Command site_command(const conf::Application& application, const Launch& launch,
                               const std::vector<std::string>& words, const core::Fd& output);
 
 class SiteProcess {

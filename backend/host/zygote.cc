@@ -2,11 +2,11 @@
 
 #include <signal.h>
 
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "backend/host/engine_blob.h"
+#include "proxy/process/session.h"
 
 namespace portico::backend {
 namespace {
@@ -19,14 +19,20 @@ using record::ControlMessage;
 constexpr int control_number = 3;
 constexpr int engine_number = 4;
 
+// Processes and threads of a site's user: more than large sites have, few enough that a fork bomb
+// leaves the machine to the others. Another user's limit may be used up already, so it is set only
+// where we choose the user.
+constexpr std::uint64_t most_processes = 1024;
+
 process::Command command_for(const conf::Application& application, const HostOptions& options,
-                             const Fd& control, const Fd& output) {
+                             const Launch& launch, const Fd& control, const Fd& output) {
   const std::string engine = options.engine ? std::to_string(engine_number) : options.engine_file;
   process::Command command = python_command(
-      application, options,
+      application, launch,
       {"-c", std::string(boot_source()), engine, std::to_string(control_number)}, output);
   command.fds.push_back({control.get(), control_number});
   if (options.engine) command.fds.push_back({options.engine.get(), engine_number});
+  if (launch.identity) command.processes = most_processes;
   return command;
 }
 
@@ -57,19 +63,22 @@ Zygote::Zygote(core::Active& owner, Fd control, Fd output, process::Lines::Sink 
 
 Result<std::unique_ptr<Zygote>> Zygote::start(core::Active& owner,
                                               const conf::Application& application,
-                                              const HostOptions& options, const Channels& channels,
-                                              unsigned front_threads, bool multiprocess,
-                                              process::SiteLog& log) {
+                                              const HostOptions& options, const Launch& launch,
+                                              const Channels& channels, unsigned front_threads,
+                                              bool multiprocess, process::SiteLog& log) {
   auto control = net::Channel::pair();
   if (!control) return control.error();
   auto output = process::Output::pipe();
   if (!output) return output.error();
-  auto pid = process::spawn(command_for(application, options, control->second, output->childs));
+  const bool is_private = launch.identity.has_value();
+  auto pid =
+      process::spawn(command_for(application, options, launch, control->second, output->childs));
   if (!pid) return pid.error();
   std::unique_ptr<Zygote> zygote(
       new Zygote(owner, std::move(control->first), std::move(output->ours), log.sink()));
   zygote->pid_ = *pid;
-  zygote->send(setup_message(application, front_threads, multiprocess),
+  zygote->send(setup_message(application, front_threads, multiprocess)
+                   .set("private", std::uint64_t{is_private}),
                {channels.worker_queue.get(), channels.cells.get()});
   return zygote;
 }
@@ -110,15 +119,8 @@ std::optional<ControlMessage> Zygote::hear() {
   }
 }
 
-// /proc/PID/stat: "pid (name) state ppid ..."; the name may hold anything, also ")".
 bool is_child_of(pid_t pid, pid_t parent) {
-  if (pid <= 1) return false;
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(in, text, '\0');
-  const auto end = text.rfind(')');
-  if (end == std::string::npos || end + 4 >= text.size()) return false;
-  return std::strtol(text.c_str() + end + 4, nullptr, 10) == parent;
+  return pid > 1 && parent > 0 && process::kinship_of(pid).parent == parent;
 }
 
 }  // namespace portico::backend

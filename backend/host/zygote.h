@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/host/channels.h"
+#include "backend/host/launch.h"
 #include "backend/host/site_command.h"
 #include "backend/record/control.h"
 #include "conf/config.h"
@@ -29,9 +30,12 @@ class Zygote {
   /// Starts the interpreter and tells it what to import. `owner` is woken when it has said
   /// something or its output has ended.
   /// log  outlives it and its output
-  static core::Result<std::unique_ptr<Zygote>> start(
-      core::Active& owner, const conf::Application& application, const HostOptions& options,
-      const Channels& channels, unsigned front_threads, bool multiprocess, process::SiteLog& log);
+  static core::Result<std::unique_ptr<Zygote>> start(core::Active& owner,
+                                                     const conf::Application& application,
+                                                     const HostOptions& options,
+                                                     const Launch& launch, const Channels& channels,
+                                                     unsigned front_threads, bool multiprocess,
+                                                     process::SiteLog& log);
 
   pid_t pid() const { return pid_; }
   /// The next thing it said; nothing: wait (or its channel has ended: its death is what wait says).

@@ -1,21 +1,51 @@
 #include "proxy/process/environment.h"
 
-#include "proxy/process/spawn.h"
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
 
 namespace portico::process {
+namespace {
 
-// Of two values the first counts: what the operator wrote.
-std::vector<std::string> application_environment(
-    std::vector<std::pair<std::string, std::string>> added, const Identity* identity) {
-  std::vector<std::string> hidden = {"NOTIFY_SOCKET",  "LISTEN_FDS",    "LISTEN_PID",
-                                     "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"};
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+void add(Variables& variables, std::string_view name, std::string_view value) {
+  const bool there = std::any_of(variables.begin(), variables.end(),
+                                 [&](const auto& entry) { return entry.first == name; });
+  if (!there) variables.emplace_back(name, value);
+}
+
+// LC_ALL and its like; and what a sanitizer in our own build is told.
+bool is_of_the_machine(std::string_view name) {
+  constexpr std::string_view names[] = {"PATH", "LANG", "LANGUAGE", "TZ"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names) ||
+         name.starts_with("LC_") || name.ends_with("SAN_OPTIONS");
+}
+
+bool is_of_the_user(std::string_view name) {
+  return name == "HOME" || name == "USER" || name == "LOGNAME";
+}
+
+}  // namespace
+
+std::vector<std::string> application_environment(Variables wanted, const Identity* identity) {
+  Variables variables;
+  for (const auto& [name, value] : wanted) add(variables, name, value);
   if (identity != nullptr) {
-    added.insert(added.end(),
-                 {{"HOME", identity->home}, {"USER", identity->name}, {"LOGNAME", identity->name}});
+    add(variables, "HOME", identity->home);
+    add(variables, "USER", identity->name);
+    add(variables, "LOGNAME", identity->name);
   }
-  for (const auto& [name, value] : added) hidden.push_back(name);
-  std::vector<std::string> environment = environment_without(hidden);
-  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = std::min(text.find('='), text.size() - 1);
+    const std::string_view name = text.substr(0, equals);
+    if (is_of_the_machine(name) || (identity == nullptr && is_of_the_user(name)))
+      add(variables, name, text.substr(equals + 1));
+  }
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
   return environment;
 }
 

@@ -1,5 +1,5 @@
-// The environment of a process that runs an application: ours, without what a service manager says
-// to Portico, and with what the operator wrote.
+// The environment of a process that runs an application: what the operator wrote, and of ours only
+// what is the machine's: where programs are, the language, the time zone.
 //
 // For zygotes, and for a front that has an application embedded. Pure but for reading our own
 // environment; any thread.
@@ -13,11 +13,12 @@
 
 namespace portico::process {
 
-/// added     variables in order of writing; they replace ours
+/// wanted    variables in order of writing; of two of a name the first counts, and they come before
+///           ours
 /// identity  whom the process becomes: HOME, USER and LOGNAME, unless written; null: it stays as we
-///           are
+///           are, and so do these
 /// Returns   "NAME=value", as spawn takes it
 std::vector<std::string> application_environment(
-    std::vector<std::pair<std::string, std::string>> added, const Identity* identity);
+    std::vector<std::pair<std::string, std::string>> wanted, const Identity* identity);
 
 }  // namespace portico::process

@@ -118,6 +118,10 @@ void offer_to_die_first(const Plan& plan) {
 bool limit_resources(const Command& command) {
   const rlimit none{0, 0};
   if (::setrlimit(RLIMIT_CORE, &none) != 0) return false;
+  if (command.processes) {
+    const rlimit most{*command.processes, *command.processes};
+    if (::setrlimit(RLIMIT_NPROC, &most) != 0) return false;
+  }
   if (!command.open_files) return true;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;

@@ -36,6 +36,7 @@ struct Command {
   std::optional<Identity> identity;         ///< whom the child becomes; none: it stays as we are
   std::optional<mode_t> umask;              ///< none: ours
   std::optional<std::uint64_t> open_files;  ///< soft limit of descriptors; none: ours
+  std::optional<std::uint64_t> processes;   ///< of the child's user, threads included; none: ours
   int oom_score = 0;  ///< added to ours: who dies first when memory runs out (oom_score_adj)
   int death_signal = SIGKILL;  ///< what the child gets when the calling thread dies
 };

@@ -59,12 +59,24 @@ int nothing_to_serve(const std::string& directory) {
   return exit_mistake;
 }
 
+std::vector<std::pair<std::string, std::string>> own_environment() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos)
+      variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
 int serve(const Options& options, const Parts& parts) {
   conf::ServeOptions serve = options.serve;
   serve.directory = working_directory();
   if (serve.reference.empty()) serve.reference = find_application(serve.directory);
   if (serve.reference.empty()) return nothing_to_serve(serve.directory);
   serve.pretty = wants_colours();
+  serve.environment = own_environment();
   return supervise_sources(conf::serve_sources(serve), parts);
 }
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <optional>
 
 #include "conf/check.h"
+#include "conf/environment_file.h"
 #include "conf/load.h"
 #include "conf/words.h"
 #include "proxy/process/environment.h"
@@ -87,16 +89,29 @@ int execute(const conf::Application& application, std::vector<std::string> comma
       missing ? exit_no_command : exit_not_executable);
 }
 
-int become_command(const conf::Config& config, const conf::Application& application,
+// What the site's own words leave open is in its environment file. Returns what is wrong with that.
+std::string add_secrets(conf::Application& application) {
+  if (application.environment_file.empty()) return {};
+  const auto secrets = conf::read_environment_file(application.environment_file);
+  if (!secrets) return secrets.problem;
+  application.environment.insert(application.environment.end(), secrets.value->begin(),
+                                 secrets.value->end());
+  return {};
+}
+
+int become_command(const conf::Config& config, conf::Application application,
                    const Options& options) {
   std::optional<process::Identity> identity;
   if (process::started_as_root()) {
-    const auto found = process::front_identity(config.user);
+    const std::string& user = application.user.empty() ? config.user : application.user;
+    const auto found = process::front_identity(user);
     if (!found)
-      return complain("there is no user " + quoted(config.user.empty() ? "nobody" : config.user) +
+      return complain("there is no user " + quoted(user.empty() ? "nobody" : user) +
                       "; make it, or write another after \"user\"");
     identity = *found;
   }
+  const std::string unread = add_secrets(application);
+  if (!unread.empty()) return complain(unread);
   const auto environment = exec_environment(application, identity ? &*identity : nullptr);
   ::umask(022);  // as workers have it
   const std::string wrong = change_user(identity);
@@ -125,6 +140,8 @@ const conf::Application* application_meant(const conf::Config& config, const std
 std::vector<std::string> exec_environment(const conf::Application& application,
                                           const process::Identity* identity) {
   auto environment = process::application_environment(application.environment, identity);
+  if (const char* terminal = std::getenv("TERM"))
+    environment.push_back(std::string("TERM=") + terminal);
   const std::string bin = parent_of(conf::resolve_python(application));
   const std::string path = take(environment, "PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   const std::string venv = parent_of(bin);

@@ -54,3 +54,7 @@ def descriptors(pid):
         except FileNotFoundError:
             pass  # closed meanwhile
     return found
+
+
+def parent(pid):
+    return int(stat(pid)[1])

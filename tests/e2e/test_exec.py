@@ -127,8 +127,9 @@ def test_root_becomes_the_user_of_the_site(site):
     assert seen['environ']['USER'] != 'root'
 
 
-def test_nothing_of_a_service_manager_reaches_it(site):
+def test_nothing_of_whoever_asks_reaches_it_but_the_terminal(site):
     done = subprocess.run([binary(), 'exec', 'a.example', '--config', site.file, '--', 'env'], text=True,
-                          capture_output=True, timeout=PATIENCE, env=environment(NOTIFY_SOCKET='/run/x', OTHER='kept'))
+                          capture_output=True, timeout=PATIENCE,
+                          env=environment(NOTIFY_SOCKET='/run/x', OTHER='x', TERM='dumb'))
     assert 'NOTIFY_SOCKET' not in done.stdout
-    assert 'OTHER=kept' in done.stdout
+    assert 'OTHER' not in done.stdout and 'TERM=dumb' in done.stdout

@@ -125,6 +125,43 @@ TEST_CASE("machine: what only root may reach is told for the front's user") {
   CHECK(lines(check_machine(config_of(scratch)))[0].find("may not write in") != std::string::npos);
 }
 
+TEST_CASE("machine: the rights are looked at for the site's own user") {
+  if (geteuid() != 0) return;
+  Scratch scratch;
+  open_up(scratch);
+  scratch.write("app/app.py", "");
+  scratch.mode("app/app.py", 0600);
+  CHECK(lines(check_machine(config_of(scratch, "    user: root\n"))).empty());
+  const auto others = lines(check_machine(config_of(scratch, "    user: daemon\n")));
+  REQUIRE(others.size() == 1);
+  CHECK(others[0].find("the user \"daemon\" may not read") != std::string::npos);
+  const auto nobodys = lines(check_machine(config_of(scratch, "    user: no-such-user-here\n")));
+  CHECK(nobodys == std::vector<std::string>{"main.yaml:7:11: warning: there is no user "
+                                            "\"no-such-user-here\"; make it with useradd(8), or "
+                                            "write another"});
+}
+
+TEST_CASE("machine: the environment file is read, and should be nobody else's to read") {
+  Scratch scratch;
+  open_up(scratch);
+  scratch.write("app/app.py", "");
+  const std::string more = "    environment_file: " + scratch.path("secrets") + "\n";
+  CHECK(lines(check_machine(config_of(scratch, more)))[0].starts_with(
+      "main.yaml:7:23: warning: the environment file \"" + scratch.path("secrets") +
+      "\" cannot be read"));
+  scratch.write("secrets", "A=1\nhunter2\n");
+  scratch.mode("secrets", 0600);
+  CHECK(lines(check_machine(config_of(scratch, more))) ==
+        std::vector<std::string>{"main.yaml:7:23: warning: " + scratch.path("secrets") +
+                                 ":2: no \"=\" in the line; write NAME=value"});
+  scratch.write("secrets", "A=1\n");
+  CHECK(lines(check_machine(config_of(scratch, more))).empty());
+  scratch.mode("secrets", 0644);
+  CHECK(lines(check_machine(config_of(scratch, more))) ==
+        std::vector<std::string>{"main.yaml:7:23: warning: everybody may read \"" +
+                                 scratch.path("secrets") + "\", which holds secrets; chmod 600"});
+}
+
 TEST_CASE("machine: the access log is one problem however many sites share it") {
   const auto problems = lines(check_machine(
       load_text("log: {access: /nowhere/log}\nsites:\n  a.example: {to: \"127.0.0.1:1\"}\n"

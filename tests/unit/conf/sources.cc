@@ -97,6 +97,18 @@ TEST_CASE("serve: one default site without a file") {
   CHECK(loaded.config.applications.at(0).workers == 3);
 }
 
+TEST_CASE("serve: the environment of whoever types the command goes along, as far as it can") {
+  ServeOptions options;
+  options.reference = "app";
+  options.directory = "/a";
+  options.environment = {
+      {"A", "b: {c}"}, {"not-a-name", "x"}, {"B", "two\nlines"}, {"C", "\xff"}, {"NULL", ""}};
+  const Loaded loaded = load(serve_sources(options));
+  REQUIRE(lines(loaded.problems) == std::vector<std::string>{});
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  CHECK(loaded.config.applications.at(0).environment == Variables{{"A", "b: {c}"}, {"NULL", ""}});
+}
+
 TEST_CASE("serve: what is wrong on the command line is told like a line of a file") {
   ServeOptions options;
   options.reference = "shop..wsgi";

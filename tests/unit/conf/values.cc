@@ -186,6 +186,8 @@ sites:
         wsgi: blog.py
         directory: /srv/blog
         python: python3.12
+        user: blog
+        environment_file: blog.env
         touch: now
         reload: true
         before_deploy: [[python, -c, "x y"], [make]]
@@ -212,6 +214,10 @@ sites:
   using Words = std::vector<std::string>;
   CHECK(blog.before_deploy == std::vector<Words>{{"python", "-c", "x y"}, {"make"}});
   CHECK(blog.warm == Words{"/a", "/b?c=1"});
+  CHECK(blog.user == "blog");
+  CHECK(blog.environment_file == "/etc/portico/blog.env");
+  CHECK(shop.user.empty());
+  CHECK(shop.environment_file.empty());
   CHECK(config.applications.at(2).name == "shop.example/wiki");
   CHECK(config.applications.at(2).script_name == "/wiki");
 }

@@ -121,6 +121,16 @@ TEST_CASE("spawn: directory, umask and open files are as asked") {
   CHECK(output_of(command) == "/usr\n0027\n123\n");
 }
 
+TEST_CASE("spawn: the number of its user's processes, and how soon it dies when memory runs out") {
+  Command command = shell("");
+  command.path = "/bin/bash";
+  command.arguments = {"bash", "-c",
+                       "ulimit -S -u; ulimit -H -u; read n < /proc/self/oom_score_adj; echo $n"};
+  command.processes = 4321;
+  command.oom_score = 999;
+  CHECK(output_of(command) == "4321\n4321\n999\n");
+}
+
 TEST_CASE("spawn: a child of root becomes the user asked for, with no way back") {
   if (!started_as_root()) return;
   Command command = shell("grep -h '^[UG]id\\|^Groups' /proc/self/status");

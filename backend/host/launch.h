@@ -1,0 +1,34 @@
+// Launch: as whom and with what a zygote is started, or why it cannot be.
+//
+// Made by an ApplicationService before each start, in the supervisor's thread and with its rights:
+// users and secrets are looked up anew each time. Nothing of Portico's own environment goes along
+// but where programs are, the language and the time zone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "conf/config.h"
+#include "proxy/process/identity.h"
+
+namespace portico::backend {
+
+struct Launch {
+  std::optional<process::Identity> identity;  ///< whom it becomes; none: it stays as we are
+  std::vector<std::string> environment;       ///< "NAME=value"
+};
+
+/// cause: as the front is told (record/README.md); reason: a sentence for the log.
+struct Refusal {
+  std::string_view cause;
+  std::string reason;
+};
+
+/// usual  whom applications become that name no user
+std::variant<Launch, Refusal> prepare_launch(const conf::Application& application,
+                                             const std::optional<process::Identity>& usual);
+
+}  // namespace portico::backend
