@@ -11,6 +11,7 @@ import raw
 from waiting import PATIENCE, eventually
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+LEAKS = f'suppressions={ROOT}/tests/e2e/lsan.supp:print_suppressions=0'
 SANITIZER = re.compile(r'ERROR: (Address|Leak|Thread)Sanitizer|runtime error:|'
                        r'WARNING: ThreadSanitizer|LeakSanitizer has encountered')
 
@@ -26,7 +27,7 @@ def environment(**more):
     kept = {name: os.environ[name] for name in ('HOME', 'LANG', 'TZ', 'ASAN_OPTIONS',
                                                 'LSAN_OPTIONS', 'TSAN_OPTIONS', 'UBSAN_OPTIONS')
             if name in os.environ}
-    return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', **kept, **more}
+    return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LSAN_OPTIONS': LEAKS, **kept, **more}
 
 
 def command(*arguments, cwd=None, within=PATIENCE):
