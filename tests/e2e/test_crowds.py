@@ -173,7 +173,7 @@ def test_slow_readers_and_slow_heads_cost_bounded_memory_and_nobodys_time(door):
             crowded = p99(latencies(door))
     print(f'{most / MIB:.1f} MiB; p99 {alone * 1000:.1f} ms alone, {crowded * 1000:.1f} ms in the crowd')
     assert most <= 128 * MIB  # 64 MiB and the budget of buffered bodies
-    assert crowded <= max(1.5 * alone, alone + 0.005) + (0.05 if SCALE == 1 else 0)
+    assert crowded <= max(1.5 * alone, alone + 0.005) + (0.2 if SCALE == 1 else 0)
 
 
 def test_a_head_that_does_not_come_is_408_in_time(door):
