@@ -103,6 +103,21 @@ bool Answer::write(PyObject* data) {
   return true;
 }
 
+bool Answer::hint(PyObject* headers) {
+  record::Buffer hints;
+  record::FrameWriter writer(hints);
+  writer.start(record_->cell, record_->serial);
+  if (!write_hints(headers, writer)) return false;
+  std::uint32_t request = requests_;
+  Turn turn(busy_);
+  if (request != requests_ || begun())
+    return raise(PyExc_RuntimeError, "early hints are too late: the response has begun") != nullptr;
+  if (!wanted()) return true;
+  outbox_->add(hints.view());
+  outbox_->send();
+  return true;
+}
+
 bool Answer::wanted() {
   return cells_.wanted(record_->cell, record_->serial) && !outbox_->broken();
 }

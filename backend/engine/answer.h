@@ -34,6 +34,8 @@ class Answer {
   bool start(PyObject* status, PyObject* headers, PyObject* exc_info);
   /// write(data). False with an exception.
   bool write(PyObject* data);
+  /// early_hints(headers): a 103 that leaves at once. False with an exception.
+  bool hint(PyObject* headers);
 
   /// Whether start_response has given a valid head.
   bool headed() const { return stage_ >= Stage::headed; }

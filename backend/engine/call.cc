@@ -79,7 +79,7 @@ bool Caller::step() {
 bool Caller::end() {
   result_ = {};
   environ_ = {};
-  start_response_.end();
+  callables_.end();
   input_.end();
   end_errors(errors_.get());
   return false;
@@ -87,14 +87,13 @@ bool Caller::end() {
 
 void Caller::call(const record::Record& record, int descriptor) {
   PyObject* input = input_.begin(record, descriptor);
-  PyObject* start_response = start_response_.begin(answer_);
-  if (input != nullptr && start_response != nullptr)
-    environ_ = Ref::steal(environs_.make(record, input));
+  if (input != nullptr && callables_.begin(answer_))
+    environ_ = Ref::steal(environs_.make(record, {input, callables_.early_hints()}));
   if (!environ_) {
     report_exception(record_, "the environ could not be made");
     return answer_.fail(AbortReason::engine_error);
   }
-  result_ = Ref::steal(call_two(application_, environ_.get(), start_response));
+  result_ = Ref::steal(call_two(application_, environ_.get(), callables_.start_response()));
   if (!result_) return application_failed("the application raised an exception");
   respond(result_.get());
 }

@@ -7,12 +7,12 @@
 #pragma once
 
 #include "backend/engine/answer.h"
+#include "backend/engine/callables.h"
 #include "backend/engine/environ.h"
 #include "backend/engine/flusher.h"
 #include "backend/engine/input.h"
 #include "backend/engine/outbox.h"
 #include "backend/engine/python.h"
-#include "backend/engine/start_response.h"
 #include "backend/record/cells.h"
 #include "backend/record/record.h"
 
@@ -64,7 +64,7 @@ class Caller {
   Ref errors_;
   EnvironMaker environs_;
   InputSlot input_;
-  StartResponseSlot start_response_;
+  Callables callables_;
   Answer answer_;
   record::Cells cells_;
   Flusher* flusher_ = nullptr;

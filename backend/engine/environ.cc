@@ -79,17 +79,17 @@ bool EnvironMaker::open(PyObject* constants) {
                         names.query_string,   names.request_uri, names.raw_uri,
                         names.server_name,    names.server_port, names.server_protocol,
                         names.remote_addr,    names.remote_port, names.url_scheme,
-                        names.input,          names.request_id};
+                        names.input,          names.early_hints, names.request_id};
   for (PyObject* key : places) {
     if (!set_shared(base_.get(), key, names.empty)) return false;
   }
   return true;
 }
 
-PyObject* EnvironMaker::make(const Record& record, PyObject* input) {
+PyObject* EnvironMaker::make(const Record& record, const CallObjects& objects) {
   PyObject* environ = with_stable_part(record);
   if (environ == nullptr) return nullptr;
-  if (add_fresh_part(environ, record, input)) return environ;
+  if (add_fresh_part(environ, record) && add_objects(environ, objects)) return environ;
   Py_DECREF(environ);
   return nullptr;
 }
@@ -191,7 +191,7 @@ PyObject* EnvironMaker::unknown_key(std::string_view name) {
   return text_cache.text(spelt_.view());
 }
 
-bool EnvironMaker::add_fresh_part(PyObject* environ, const Record& record, PyObject* input) {
+bool EnvironMaker::add_fresh_part(PyObject* environ, const Record& record) {
   Ref target = Ref::steal(text_cache.text(record.target));
   if (!target) return false;
   bool added = set_text(environ, names.path_info, record.path_info) &&
@@ -200,10 +200,14 @@ bool EnvironMaker::add_fresh_part(PyObject* environ, const Record& record, PyObj
                set_shared(environ, names.raw_uri, target.get()) &&
                set_text(environ, names.remote_addr, record.client_address) &&
                set_new(environ, names.remote_port, decimal(record.client_port)) &&
-               set_shared(environ, names.input, input) &&
                set_new(environ, names.request_id, latin1(record.request_id));
   if (!added || !record.has_length) return added;
   return set_new(environ, names.content_length, decimal(record.content_length));
+}
+
+bool EnvironMaker::add_objects(PyObject* environ, const CallObjects& objects) {
+  return set_shared(environ, names.input, objects.input) &&
+         set_shared(environ, names.early_hints, objects.early_hints);
 }
 
 }  // namespace portico::engine

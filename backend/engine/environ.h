@@ -16,14 +16,20 @@
 
 namespace portico::engine {
 
+/// What an environ has besides constants and what the record says. Borrowed.
+struct CallObjects {
+  PyObject* input;        ///< wsgi.input
+  PyObject* early_hints;  ///< wsgi.early_hints
+};
+
 class EnvironMaker {
  public:
   /// Takes the dict of constants (wsgi.errors, wsgi.version, the deployer's pairs ...) and
   /// completes it to the base. False with an exception set.
   bool open(PyObject* constants);
 
-  /// The environ: new reference, or null with an exception. `input` becomes wsgi.input.
-  PyObject* make(const record::Record& record, PyObject* input);
+  /// The environ: new reference, or null with an exception.
+  PyObject* make(const record::Record& record, const CallObjects& objects);
 
  private:
   /// All of a request that tends to stay the same from one to the next: server, script name,
@@ -42,7 +48,8 @@ class EnvironMaker {
   bool add_fields(PyObject* environ, const record::Record& record);
   bool add_field(PyObject* environ, const record::RecordField& field, PyObject* key, bool repeated);
   PyObject* unknown_key(std::string_view name);
-  bool add_fresh_part(PyObject* environ, const record::Record& record, PyObject* input);
+  bool add_fresh_part(PyObject* environ, const record::Record& record);
+  static bool add_objects(PyObject* environ, const CallObjects& objects);
   void write_key(const record::Record& record);
 
   Ref base_;

@@ -135,21 +135,37 @@ bool write_field(PyObject* pair, record::FrameWriter& writer, HeadFacts& facts) 
   return true;
 }
 
-}  // namespace
+bool is_list(PyObject* headers) {
+  if (PyList_Check(headers)) return true;
+  PyErr_Format(PyExc_TypeError, "headers must be a list, not %R", Py_TYPE(headers));
+  return false;
+}
 
-bool write_head(PyObject* status, PyObject* headers, record::FrameWriter& writer,
-                HeadFacts& facts) {
-  facts = {};
-  if (!PyList_Check(headers)) {
-    PyErr_Format(PyExc_TypeError, "headers must be a list, not %R", Py_TYPE(headers));
-    return false;
-  }
-  if (!write_status(status, writer, facts)) return false;
+bool write_fields(PyObject* headers, record::FrameWriter& writer, HeadFacts& facts) {
   for (Py_ssize_t i = 0; i < PyList_Size(headers); ++i) {
     Ref pair = Ref::share(PyList_GetItem(headers, i));
     if (!pair || !write_field(pair.get(), writer, facts)) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool write_head(PyObject* status, PyObject* headers, record::FrameWriter& writer,
+                HeadFacts& facts) {
+  facts = {};
+  return is_list(headers) && write_status(status, writer, facts) &&
+         write_fields(headers, writer, facts);
+}
+
+bool write_hints(PyObject* headers, record::FrameWriter& writer) {
+  HeadFacts facts;
+  writer.begin_interim(103, "Early Hints");
+  if (!is_list(headers) || !write_fields(headers, writer, facts)) return false;
+  if (facts.length_known)
+    return raise(PyExc_ValueError, "Content-Length has no place in early hints") != nullptr;
+  if (writer.finish_head(0, 0)) return true;
+  return raise(PyExc_ValueError, "early hints are too large") != nullptr;
 }
 
 }  // namespace portico::engine

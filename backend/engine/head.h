@@ -1,8 +1,9 @@
-// From start_response's arguments to the payload of a head frame, checked on the way.
+// From the arguments of start_response or early_hints to the payload of a head or interim frame,
+// checked on the way.
 //
-// Pure but for the Python exception it raises, so that the application sees its mistake inside
-// start_response. Under the GIL. Source: PEP 3333 "The start_response() Callable", RFC 9110 §5;
-// what is refused and why: tests/session/engine.
+// Pure but for the Python exception it raises, so that the application sees its mistake inside its
+// own call. Under the GIL. Source: PEP 3333 "The start_response() Callable", RFC 9110 §5; what is
+// refused and why: tests/session/engine.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +26,9 @@ struct HeadFacts {
 /// False: a TypeError or ValueError is set, which names the offender; the buffer's content is then
 /// worthless.
 bool write_head(PyObject* status, PyObject* headers, record::FrameWriter& writer, HeadFacts& facts);
+
+/// Writes a whole interim frame: 103 with these fields. False as above; Content-Length has no place
+/// there.
+bool write_hints(PyObject* headers, record::FrameWriter& writer);
 
 }  // namespace portico::engine

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "backend/engine/callables.h"
 #include "backend/engine/direct.h"
 #include "backend/engine/errors.h"
 #include "backend/engine/file_wrapper.h"
@@ -13,7 +14,6 @@
 #include "backend/engine/process.h"
 #include "backend/engine/python.h"
 #include "backend/engine/rehearsal.h"
-#include "backend/engine/start_response.h"
 #include "backend/engine/worker.h"
 #include "backend/record/control.h"
 
@@ -121,7 +121,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 bool make_types() {
-  return make_names() && make_input_type() && make_errors_type() && make_start_response_type() &&
+  return make_names() && make_input_type() && make_errors_type() && make_callables_type() &&
          make_file_wrapper_type();
 }
 

@@ -31,6 +31,7 @@ constexpr Entry entries[] = {
     {&Names::ssl_cipher, "SSL_CIPHER"},
     {&Names::url_scheme, "wsgi.url_scheme"},
     {&Names::input, "wsgi.input"},
+    {&Names::early_hints, "wsgi.early_hints"},
     {&Names::request_id, "portico.request_id"},
     {&Names::value_on, "on"},
     {&Names::value_http, "http"},

@@ -29,6 +29,7 @@ struct Names {
   PyObject* ssl_cipher;
   PyObject* url_scheme;
   PyObject* input;
+  PyObject* early_hints;
   PyObject* request_id;
   PyObject* value_on;
   PyObject* value_http;

@@ -15,12 +15,12 @@ void FrameWriter::header(FrameType type, std::uint8_t flags, std::size_t length)
   out_.append_value(header);
 }
 
-void FrameWriter::begin_head(std::uint16_t status, std::string_view reason) {
+void FrameWriter::begin(FrameType type, std::uint16_t status, std::string_view reason) {
   head_at_ = out_.size();
   head_fields_ = 0;
   head_fits_ = reason.size() <= 0xffff;
   if (!head_fits_) reason = {};
-  header(FrameType::head, 0, 0);
+  header(type, 0, 0);
   HeadPayload payload{};
   payload.status = status;
   payload.reason_bytes = static_cast<std::uint16_t>(reason.size());

@@ -90,7 +90,13 @@ class FrameWriter {
     cell_ = cell;
     serial_ = serial;
   }
-  void begin_head(std::uint16_t status, std::string_view reason);
+  void begin_head(std::uint16_t status, std::string_view reason) {
+    begin(FrameType::head, status, reason);
+  }
+  /// The same for an interim; its finish_head has no flags and no length.
+  void begin_interim(std::uint16_t status, std::string_view reason) {
+    begin(FrameType::interim, status, reason);
+  }
   void head_field(std::string_view name, std::string_view value);
   /// Completes the head. False: too large; it has been taken out of the buffer again.
   bool finish_head(std::uint8_t flags, std::uint64_t content_length);
@@ -106,6 +112,7 @@ class FrameWriter {
   void abort(AbortReason reason);
 
  private:
+  void begin(FrameType type, std::uint16_t status, std::string_view reason);
   void header(FrameType type, std::uint8_t flags, std::size_t length);
 
   Buffer& out_;

@@ -9,6 +9,7 @@ from applications.lengths import *  # noqa: F401,F403
 from applications.streams import *  # noqa: F401,F403
 from applications.files import *  # noqa: F401,F403
 from applications.processes import *  # noqa: F401,F403
+from applications.extensions import *  # noqa: F401,F403
 
 
 def applications(environ):

@@ -122,10 +122,11 @@ def make_record(cell, serial, method='GET', target='/', fields=(), body=None, le
 # -- frames --------------------------------------------------------------------------------------------------------
 
 class Answer:
-    """What came back: `aborted` is None for a complete answer, else the reason."""
+    """What came back: `aborted` is None for a complete answer, else the reason; `interims` are Answers of a head alone."""
 
     def __init__(self):
         self.frames = []
+        self.interims = []
         self.status = self.reason = self.length = self.aborted = None
         self.no_body = False
         self.fields = []
@@ -140,6 +141,9 @@ class Answer:
         self.frames.append(kind)
         if kind == HEAD:
             self.take_head(flags, payload)
+        elif kind == INTERIM:
+            self.interims.append(Answer())
+            self.interims[-1].take_head(flags, payload)
         elif kind == DATA:
             assert payload
             self.body += payload

@@ -290,11 +290,12 @@ TEST_CASE("frames: abort reasons are a closed list") {
 TEST_CASE("frames: an interim head is a 1xx but not 101, and more may follow") {
   auto interim = [](std::uint16_t status) {
     std::string bytes = written([&](FrameWriter& writer) {
-      head(writer, 0, 0, status);
+      writer.begin_interim(status, "OK");
+      writer.head_field("Content-Type", "text/plain");
+      writer.finish_head(0, 0);
       head(writer);
       writer.end();
     });
-    bytes[4] = static_cast<char>(FrameType::interim);
     return read_whole(bytes);
   };
   CHECK(interim(103).size() == 3);

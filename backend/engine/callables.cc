@@ -1,9 +1,9 @@
-#include "backend/engine/start_response.h"
+#include "backend/engine/callables.h"
 
 namespace portico::engine {
 namespace {
 
-/// The `self` of both callables.
+/// The `self` of all callables.
 struct State {
   PyObject head;
   Answer* answer;   ///< null: the request is over
@@ -66,50 +66,68 @@ PyObject* write(PyObject* self, PyObject* data) {
   Py_RETURN_NONE;
 }
 
+PyObject* early_hints(PyObject* self, PyObject* headers) {
+  State* state = state_of(self);
+  if (state->answer == nullptr)
+    return raise(PyExc_RuntimeError, "wsgi.early_hints was called after the end of its request");
+  if (!state->answer->hint(headers)) return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyMethodDef start_definition = {"start_response", as_method(start_response),
                                 method_fastcall | METH_KEYWORDS,
                                 "start_response(status, headers[, exc_info]): write"};
 PyMethodDef write_definition = {"write", as_method(write), METH_O, "write(data)"};
+PyMethodDef hints_definition = {"early_hints", as_method(early_hints), METH_O,
+                                "early_hints(headers): sends a 103"};
 
 PyType_Slot slots[] = {
     {Py_tp_dealloc, as_slot(free_instance)},
     {0, nullptr},
 };
 
-PyType_Spec spec = {"_portico.StartResponse", sizeof(State), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec spec = {"_portico.Callables", sizeof(State), 0, Py_TPFLAGS_DEFAULT, slots};
 
 }  // namespace
 
-bool make_start_response_type() {
+bool make_callables_type() {
   state_type = make_type(spec);
   return state_type != nullptr;
 }
 
-bool StartResponseSlot::make() {
+bool Callables::make() {
   state_ = Ref::steal(reinterpret_cast<PyObject*>(new_instance<State>(state_type)));
   if (!state_) return false;
   start_ = Ref::steal(PyCFunction_NewEx(&start_definition, state_.get(), nullptr));
   write_ = Ref::steal(PyCFunction_NewEx(&write_definition, state_.get(), nullptr));
-  return start_ && write_;
+  hints_ = Ref::steal(PyCFunction_NewEx(&hints_definition, state_.get(), nullptr));
+  return start_ && write_ && hints_;
 }
 
-PyObject* StartResponseSlot::begin(Answer& answer) {
-  if (!write_ && !make()) return nullptr;
+bool Callables::begin(Answer& answer) {
+  if (!hints_ && !make()) return false;
   State* state = state_of(state_.get());
   state->answer = &answer;
   state->write = write_.get();
-  return start_.get();
+  return true;
 }
 
-void StartResponseSlot::end() {
-  if (!write_) return;
+bool Callables::is_kept() const {
+  for (const Ref* callable : {&start_, &write_, &hints_}) {
+    if (references(callable->get()) > 1) return true;
+  }
+  return false;
+}
+
+void Callables::end() {
+  if (!hints_) return;
   State* state = state_of(state_.get());
   state->answer = nullptr;
   state->write = nullptr;
-  bool kept = references(start_.get()) > 1 || references(write_.get()) > 1;
-  if (!kept) return;
+  if (!is_kept()) return;
   start_ = {};
   write_ = {};
+  hints_ = {};
   state_ = {};
 }
 
