@@ -35,6 +35,12 @@ std::uint16_t worker_number(const ControlMessage& message) {
   return static_cast<std::uint16_t>(message.number("worker").value_or(0));
 }
 
+void name_request(ControlMessage& message, const record::Record& request) {
+  message.set("method", std::string(request.method.substr(0, longest_told)));
+  message.set("target", std::string(request.target.substr(0, longest_told)));
+  message.set("id", std::string(request.request_id.substr(0, longest_told)));
+}
+
 }  // namespace
 
 /// An event on its way to the lane of a front thread; the lane may have gone when it arrives.
@@ -265,9 +271,14 @@ void Application::report_hang(const record::CellStatus& claim, const record::Rec
   message.set("worker", std::uint64_t{claim.worker}).set("thread", std::uint64_t{claim.thread});
   message.set("tid", std::uint64_t{claim.tid});
   message.set("waited", static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0)));
-  message.set("method", std::string(request.method.substr(0, longest_told)));
-  message.set("target", std::string(request.target.substr(0, longest_told)));
-  message.set("id", std::string(request.request_id.substr(0, longest_told)));
+  name_request(message, request);
+  tell_(record::format_control(message));
+}
+
+void Application::report_lost(std::uint16_t worker, const record::Record& request) {
+  ControlMessage message{"lost", {}};
+  message.set("worker", std::uint64_t{worker});
+  name_request(message, request);
   tell_(record::format_control(message));
 }
 

@@ -76,6 +76,7 @@ class Application {
   void report_answered(std::uint16_t worker);
   /// The worker of this claim is over its time with this request.
   void report_hang(const record::CellStatus& claim, const record::Record& request, core::Time now);
+  void report_lost(std::uint16_t worker, const record::Record& request);
   /// A record lay before the workers for all of timeouts.queue: those that do nothing hang.
   void report_unclaimed();
   /// What the generation that stands by answered; 0: nothing, and why.

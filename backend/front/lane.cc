@@ -155,6 +155,13 @@ void Lane::report_hang(const Flight& flight) {
     application_.report_hang(claim, record, loop_.now());
 }
 
+// So that the log of the site tells what its worker was doing when it died.
+void Lane::report_lost(const Flight& flight) {
+  record::Record record;
+  if (record::read_record(flight.record_.view(), record))
+    application_.report_lost(flight.claim().worker, record);
+}
+
 void Lane::refuse(Flight& flight) {
   AnswerSink* sink = flight.sink_;
   take_back(flight);
@@ -304,6 +311,7 @@ bool Lane::has_living_claimer(const Flight& flight) const {
 
 void Lane::lost(Flight& flight) {
   ++flight.deaths_;
+  report_lost(flight);
   AnswerSink* sink = flight.sink_;
   if (sink != nullptr && sink->on_worker_lost(flight.deaths_)) return resend(flight);
   release(flight);

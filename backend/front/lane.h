@@ -83,6 +83,7 @@ class Lane {
   bool is_newer(std::uint16_t worker) const;
   bool has_living_claimer(const Flight& flight) const;
   void lost(Flight& flight);
+  void report_lost(const Flight& flight);
   void close_links(std::uint16_t worker);
 
   core::Loop& loop_;

@@ -1,5 +1,6 @@
 // What an application says of itself for status: ApplicationService::report().
 #include "backend/host/application_service.h"
+#include "backend/host/launch.h"
 
 namespace portico::backend {
 namespace {
@@ -24,7 +25,7 @@ ServiceReport ApplicationService::report() const {
     report.state = ServiceReport::State::failed;
     report.reason = reason_;
   }
-  report.user = options_->identity;
+  report.user = identity_of(application_, options_->identity);
   report.parent = current_ != nullptr ? current_->pid() : 0;
   report.wanted = application_.workers;
   for (const auto& [number, worker] : workers_.all())

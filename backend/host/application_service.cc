@@ -14,19 +14,8 @@ namespace {
 
 using record::ControlMessage;
 
-// How long workers of a front that is gone may finish what they run: nobody waits for the answers.
-// And what others that leave may take for their own ending, atexit and all, after the last request.
-constexpr auto leavers_grace = std::chrono::seconds(30);
-// From the end of a worker's descriptors to that of its process, which follows at once.
-constexpr auto deaf_grace = std::chrono::seconds(2);
-// What one process may say a turn, so that none that talks without end holds the supervisor.
-constexpr int messages_a_turn = 64;
 // Pipes of earlier zygotes that are still read, since children of theirs hold them open.
 constexpr std::size_t outputs_kept = 4;
-
-std::uint16_t worker_of(const ControlMessage& heard) {
-  return static_cast<std::uint16_t>(heard.number("worker").value_or(0));
-}
 
 bool is_there(const conf::Application& application) {
   struct stat facts {};
@@ -120,6 +109,7 @@ void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   const auto heard = record::parse_control(text);
   if (!heard) return;
   if (heard->verb == "unclaimed") return on_unclaimed();
+  if (heard->verb == "lost") return on_lost(*heard);
   const std::uint64_t generation = heard->number("generation").value_or(0);
   if (heard->verb == "finished") return on_finished(generation);
   if (heard->verb == "warmed" && is_next(generation))
@@ -130,12 +120,6 @@ void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   if (heard->verb == "answered") worker->has_answered = true;
   if (heard->verb == "hanging") on_hanging(*worker, *heard);
   if (heard->verb == "liar") on_liar(*worker);
-}
-
-void ApplicationService::on_liar(const Worker& worker) {
-  say(core::Level::error,
-      "worker " + std::to_string(worker.number) + " sent what is not an answer; it is killed");
-  kill_worker(worker);
 }
 
 void ApplicationService::on_finished(std::uint64_t generation) {
@@ -259,109 +243,6 @@ void ApplicationService::on_exited(Release& release, const ControlMessage& heard
   worker_gone(worker->number, born ? memory_kills_.describe(status) : "could not be forked");
 }
 
-void ApplicationService::hear_workers() {
-  workers_.for_each([this](Worker& worker) { hear_worker(worker); });
-}
-
-void ApplicationService::hear_worker(Worker& worker) {
-  for (int i = 0; i < messages_a_turn; ++i) {
-    auto received = worker.control->receive();
-    if (!received) return expect_end(worker);
-    if (!received->has_value()) return;
-    if (const auto heard = record::parse_control((*received)->text)) on_worker(worker, *heard);
-  }
-  wake();
-}
-
-// Its end closes its control socket; but an application may have closed all that was open, and then
-// threads that wait for requests wait for ever.
-void ApplicationService::expect_end(Worker& worker) {
-  if (worker.is_deaf || worker.state != Worker::State::ready) return;
-  worker.is_deaf = true;
-  hangs_.expect(worker.number, loop().now() + deaf_grace);
-}
-
-void ApplicationService::on_worker(Worker& worker, const ControlMessage& heard) {
-  if (heard.verb == record::verb::ready) on_ready(worker);
-  if (heard.verb == record::verb::leaving) on_leaving(worker);
-}
-
-void ApplicationService::on_ready(Worker& worker) {
-  if (worker.state != Worker::State::starting) return;
-  worker.state = Worker::State::ready;
-  worker.since = loop().now();
-  hangs_.forget(worker.number);
-  if (!is_known_to_front(worker)) return;
-  front_.ready(worker);
-  if (is_next(worker.generation)) return deploy_->on_worker_ready();
-  if (!is_present(worker)) return;
-  served_ = current_->application();
-  become(State::ready);
-}
-
-// It takes no more records, and its successor starts.
-void ApplicationService::on_leaving(Worker& worker) {
-  if (worker.state == Worker::State::leaving) return;
-  worker.state = Worker::State::leaving;
-  if (!hangs_.hangs(worker.number))
-    hangs_.expect(worker.number, loop().now() + application_.timeouts.response + leavers_grace);
-  if (is_known_to_front(worker)) front_.leaving(worker);
-  if (!is_present(worker)) return;
-  if (!any_ready() && state_ == State::ready) become(State::starting);
-  replace(worker);
-}
-
-// At once where the one that left had come up well; else deaths in a row make the wait longer.
-void ApplicationService::replace(const Worker& worker) {
-  if (stopping_ || current_ == nullptr) return;
-  if (worker.has_answered) {
-    worker_backoff_.proved();
-    retry_.clear();
-    return fill();
-  }
-  retry_.set_after(worker_backoff_.died(loop().now()));
-}
-
-// As many workers as there should be, once the application is imported and there is a front.
-void ApplicationService::fill() {
-  const bool able = !stopping_ && front_.present() && current_ != nullptr &&
-                    current_->state() == Release::State::imported;
-  if (!able || retry_.is_set()) return;
-  while (wants_worker()) {
-    const std::size_t before = workers_.count();
-    fork_worker(*current_);
-    if (workers_.count() == before) return retry_.set_after(worker_backoff_.died(loop().now()));
-  }
-}
-
-// Those that leave, and those of other code, count too: all together there is one more than usual.
-// The first one is not held up by them.
-bool ApplicationService::wants_worker() const {
-  const unsigned serving = workers_.serving(current_->number());
-  return serving < application_.workers &&
-         (serving == 0 || workers_.count() <= application_.workers);
-}
-
-void ApplicationService::fork_worker(Release& release) {
-  auto ends = make_worker_ends(application_.threads, front_.front_threads());
-  if (!ends) return say(core::Level::error, core::describe(ends.error()));
-  const std::uint16_t number = workers_.next_number();
-  Worker& worker =
-      workers_.add(number, release.number(), loop().now(),
-                   std::make_unique<net::Channel>(*this, std::move(ends->our_control)));
-  worker.zygote = release.pid();
-  worker_backoff_.started(worker.since);
-  hangs_.expect(number, worker.since + application_.timeouts.start);
-  front_.worker(worker, application_.threads, *ends);
-  release.zygote().fork(number, *ends);
-}
-
-// A worker that came to a bad end leaves nothing behind: its children would go on as they did, and
-// use up what the site's user may have.
-void ApplicationService::end_leftovers(const Worker& worker) const {
-  process::kill_group(worker.zygote, worker.pid);
-}
-
 bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   for (Release* one : releases()) {
     if (!one->runs() || one->pid() != pid) continue;
@@ -411,27 +292,6 @@ void ApplicationService::current_gone(Release::State before, const std::string& 
 void ApplicationService::keep_output(std::unique_ptr<process::Output> output) {
   outputs_.push_back(std::move(output));
   if (outputs_.size() > outputs_kept) outputs_.pop_front();
-}
-
-void ApplicationService::worker_gone(std::uint16_t number, std::string_view why) {
-  Worker* found = workers_.find(number);
-  if (found == nullptr) return;
-  hear_worker(*found);  // its last words come before its end
-  const Worker worker = std::move(*found);
-  workers_.remove(number);
-  hangs_.forget(number);
-  const bool expected = worker.state == Worker::State::leaving;
-  if (!expected)
-    say(core::Level::warning, "worker " + std::to_string(number) + " " + std::string(why));
-  if (is_known_to_front(worker)) front_.gone(number, why);
-  if (is_next(worker.generation)) deploy_->on_worker_gone(why);
-  forget_past();
-  if (stopping_) return supervisor_.wake();
-  if (is_present(worker)) {
-    if (!any_ready() && state_ == State::ready) become(State::starting);
-    if (!expected) replace(worker);
-  }
-  fill();
 }
 
 void ApplicationService::stop(core::Time deadline) {

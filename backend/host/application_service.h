@@ -58,10 +58,17 @@ class ApplicationService final : public core::Active,
 
  private:
   using State = SiteState;
+  /// What one process may say a turn, so that none that talks without end holds the supervisor.
+  static constexpr int messages_a_turn = 64;
+  /// How long workers of a front that is gone may finish what they run: nobody waits for the
+  /// answers. And what others that leave may take for their own ending, atexit and all, after the
+  /// last request.
+  static constexpr core::Duration leavers_grace = std::chrono::seconds(30);
 
   // What the front says.
   void on_finished(std::uint64_t generation);
   void on_hanging(Worker& worker, const record::ControlMessage& message);
+  void on_lost(const record::ControlMessage& message);
   void on_liar(const Worker& worker);
 
   // What zygotes say, and their deaths.

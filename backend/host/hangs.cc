@@ -66,9 +66,13 @@ std::string seconds_text(core::Duration time) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-std::string describe_hanging(const record::ControlMessage& heard) {
+std::string describe_request(const record::ControlMessage& heard) {
   const auto text = [&](std::string_view key) { return std::string(heard.text(key).value_or("")); };
-  return text("method") + " " + text("target") + " [" + text("id") + "] runs for " +
+  return text("method") + " " + text("target") + " [" + text("id") + "]";
+}
+
+std::string describe_hanging(const record::ControlMessage& heard) {
+  return describe_request(heard) + " runs for " +
          seconds_text(std::chrono::milliseconds(heard.number("waited").value_or(0)));
 }
 

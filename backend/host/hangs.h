@@ -69,6 +69,8 @@ class Hangs {
 
 /// "GET /page [id] runs for 2.0 s": what a `hanging` message says.
 std::string describe_hanging(const record::ControlMessage& heard);
+/// "GET /path [request ID]" of what the front says of a request.
+std::string describe_request(const record::ControlMessage& heard);
 /// "2.0 s"
 std::string seconds_text(core::Duration time);
 

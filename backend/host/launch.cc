@@ -54,6 +54,12 @@ Verdict choose_environment(const conf::Application& application, Launch& launch)
 
 }  // namespace
 
+std::optional<process::Identity> identity_of(const conf::Application& application,
+                                             const std::optional<process::Identity>& usual) {
+  Launch launch;
+  return choose_identity(application, usual, launch) ? std::nullopt : launch.identity;
+}
+
 std::variant<Launch, Refusal> prepare_launch(const conf::Application& application,
                                              const std::optional<process::Identity>& usual) {
   if (!is_directory(application.directory))

@@ -27,7 +27,11 @@ struct Refusal {
   std::string reason;
 };
 
+/// Whom it becomes, as far as that is known: without root, and where there is no such user, nobody.
 /// usual  whom applications become that name no user
+std::optional<process::Identity> identity_of(const conf::Application& application,
+                                             const std::optional<process::Identity>& usual);
+
 std::variant<Launch, Refusal> prepare_launch(const conf::Application& application,
                                              const std::optional<process::Identity>& usual);
 

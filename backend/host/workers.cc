@@ -4,6 +4,10 @@
 
 namespace portico::backend {
 
+std::uint16_t worker_of(const record::ControlMessage& heard) {
+  return static_cast<std::uint16_t>(heard.number("worker").value_or(0));
+}
+
 std::uint16_t Workers::next_number() {
   do {
     last_ = last_ == UINT16_MAX ? std::uint16_t{1} : static_cast<std::uint16_t>(last_ + 1);

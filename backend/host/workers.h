@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/record/control.h"
 #include "proxy/core/loop.h"
 #include "proxy/net/channel.h"
 
@@ -34,6 +35,9 @@ struct Worker {
   bool is_deaf = false;       ///< its control socket has ended
   std::unique_ptr<net::Channel> control;
 };
+
+/// Of whom a message speaks; 0: of nobody.
+std::uint16_t worker_of(const record::ControlMessage& heard);
 
 class Workers {
  public:

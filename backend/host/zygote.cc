@@ -29,7 +29,8 @@ process::Command command_for(const conf::Application& application, const HostOpt
   const std::string engine = options.engine ? std::to_string(engine_number) : options.engine_file;
   process::Command command = python_command(
       application, launch,
-      {"-c", std::string(boot_source()), engine, std::to_string(control_number)}, output);
+      {"-c", std::string(boot_source()), engine, std::to_string(control_number), application.name},
+      output);
   command.fds.push_back({control.get(), control_number});
   if (options.engine) command.fds.push_back({options.engine.get(), engine_number});
   if (launch.identity) command.processes = most_processes;

@@ -122,7 +122,8 @@ def test_an_idle_worker_whose_gil_is_held_is_replaced(portico, folder):
     assert door.get('/hold', 'a.example').status == 200
     eventually(lambda: door.get('/', 'a.example').status == 503, what='nobody takes a request')
     eventually(lambda: door.get('/', 'a.example').status == 200, what='a worker that does')
-    assert 'takes no requests; where its threads are:' in door.log() and 'in hold' in door.log()
+    door.wait_for_log('takes no requests; where its threads are:')
+    door.wait_for_log('in hold')
 
 
 def test_a_crash_is_told_as_one_and_workers_die_before_the_front_when_memory_lacks(portico, folder):
@@ -135,3 +136,17 @@ def test_a_crash_is_told_as_one_and_workers_die_before_the_front_when_memory_lac
     scores = [int(pathlib.Path(f'/proc/{pid}/oom_score_adj').read_text()) for pid in (worker, door.front(), door.pid)]
     assert scores[0] >= scores[1] + 300 or scores[0] == 1000
     assert scores[1] == scores[2]
+
+
+def test_the_log_says_what_a_worker_was_at_and_ps_whose_it_is(portico, folder):
+    (folder / 'hello.py').write_text(
+        'import os\n'
+        'def application(environ, start_response):\n'
+        '    if environ["PATH_INFO"] == "/crash": os.abort()\n'
+        '    start_response("200 OK", [])\n'
+        '    return [b"%d" % os.getpid()]\n')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 1}}\n')
+    worker = int(door.get('/', 'a.example').body)
+    assert pathlib.Path(f'/proc/{worker}/cmdline').read_bytes().split(b'\0')[-2] == b'a.example'
+    assert door.get('/crash?x=1', 'a.example', method='POST', body=b'').status == 502
+    door.wait_for_log(r'worker 1 had begun POST /crash\?x=1 \[[0-9a-f]{32}\] when it ended')
