@@ -53,6 +53,7 @@ void Answer::begin(const record::Record& record, record::Cells cells, Outbox& ou
   head_only_ = record.method == "HEAD";
   may_gather_ = head_only_ || record.method == "GET";
   warned_ = false;
+  disconnected_ = false;
   stage_ = Stage::waiting;
 }
 
@@ -116,6 +117,12 @@ bool Answer::hint(PyObject* headers) {
   outbox_->add(hints.view());
   outbox_->send();
   return true;
+}
+
+/// Once the answer has ended its cell tells no more: what was found before stays.
+bool Answer::disconnected() {
+  if (!ended() && !wanted()) disconnected_ = true;
+  return disconnected_;
 }
 
 bool Answer::wanted() {
@@ -238,6 +245,7 @@ void Answer::fail(record::AbortReason reason) {
 
 void Answer::abort(record::AbortReason reason) {
   if (ended()) return;
+  if (reason == record::AbortReason::cancelled) disconnected_ = true;
   if (!begun()) out_.clear();
   writer_.abort(reason);
   end(Pace::now);

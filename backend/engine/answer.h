@@ -43,6 +43,8 @@ class Answer {
   bool begun() const { return stage_ >= Stage::begun; }
   /// Whether the answer has no body: HEAD, 204, 304. Only once headed.
   bool bodiless() const { return head_only_ || facts_.status == 204 || facts_.status == 304; }
+  /// Whether the front had no more use for the answer before it ended.
+  bool disconnected();
   /// Whether the front still wants the answer.
   bool wanted();
   /// How many more bytes of body may be sent: UINT64_MAX with an unknown length.
@@ -100,6 +102,7 @@ class Answer {
   bool head_only_ = false;
   bool may_gather_ = false;
   bool warned_ = false;
+  bool disconnected_ = false;
   bool busy_ = false;  ///< see Turn
   std::uint32_t requests_ = 0;
 };

@@ -88,7 +88,7 @@ bool Caller::end() {
 void Caller::call(const record::Record& record, int descriptor) {
   PyObject* input = input_.begin(record, descriptor);
   if (input != nullptr && callables_.begin(answer_))
-    environ_ = Ref::steal(environs_.make(record, {input, callables_.early_hints()}));
+    environ_ = Ref::steal(environs_.make(record, facts_of(record, input)));
   if (!environ_) {
     report_exception(record_, "the environ could not be made");
     return answer_.fail(AbortReason::engine_error);
@@ -96,6 +96,13 @@ void Caller::call(const record::Record& record, int descriptor) {
   result_ = Ref::steal(call_two(application_, environ_.get(), callables_.start_response()));
   if (!result_) return application_failed("the application raised an exception");
   respond(result_.get());
+}
+
+CallFacts Caller::facts_of(const record::Record& record, PyObject* input) const {
+  std::uint64_t allowed_ns = std::uint64_t{record.response_ms} * 1000000;
+  std::uint64_t deadline_ns =
+      allowed_ns == 0 ? 0 : cells_.look(record.cell).claimed_ns + allowed_ns;
+  return {input, callables_.early_hints(), callables_.client_disconnected(), deadline_ns};
 }
 
 void Caller::respond(PyObject* result) {

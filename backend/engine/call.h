@@ -42,6 +42,7 @@ class Caller {
 
  private:
   void call(const record::Record& record, int descriptor);
+  CallFacts facts_of(const record::Record& record, PyObject* input) const;
   void respond(PyObject* result);
   void respond_bytes(PyObject* bytes);
   void respond_sequence(PyObject* sequence);

@@ -74,12 +74,20 @@ PyObject* early_hints(PyObject* self, PyObject* headers) {
   Py_RETURN_NONE;
 }
 
+PyObject* client_disconnected(PyObject* self, PyObject*) {
+  State* state = state_of(self);
+  return PyBool_FromLong(state->answer == nullptr || state->answer->disconnected());
+}
+
 PyMethodDef start_definition = {"start_response", as_method(start_response),
                                 method_fastcall | METH_KEYWORDS,
                                 "start_response(status, headers[, exc_info]): write"};
 PyMethodDef write_definition = {"write", as_method(write), METH_O, "write(data)"};
 PyMethodDef hints_definition = {"early_hints", as_method(early_hints), METH_O,
                                 "early_hints(headers): sends a 103"};
+PyMethodDef disconnected_definition = {
+    "client_disconnected", as_method(client_disconnected), METH_NOARGS,
+    "client_disconnected(): whether nobody waits for the answer any more"};
 
 PyType_Slot slots[] = {
     {Py_tp_dealloc, as_slot(free_instance)},
@@ -101,11 +109,12 @@ bool Callables::make() {
   start_ = Ref::steal(PyCFunction_NewEx(&start_definition, state_.get(), nullptr));
   write_ = Ref::steal(PyCFunction_NewEx(&write_definition, state_.get(), nullptr));
   hints_ = Ref::steal(PyCFunction_NewEx(&hints_definition, state_.get(), nullptr));
-  return start_ && write_ && hints_;
+  disconnected_ = Ref::steal(PyCFunction_NewEx(&disconnected_definition, state_.get(), nullptr));
+  return start_ && write_ && hints_ && disconnected_;
 }
 
 bool Callables::begin(Answer& answer) {
-  if (!hints_ && !make()) return false;
+  if (!disconnected_ && !make()) return false;
   State* state = state_of(state_.get());
   state->answer = &answer;
   state->write = write_.get();
@@ -113,14 +122,14 @@ bool Callables::begin(Answer& answer) {
 }
 
 bool Callables::is_kept() const {
-  for (const Ref* callable : {&start_, &write_, &hints_}) {
+  for (const Ref* callable : {&start_, &write_, &hints_, &disconnected_}) {
     if (references(callable->get()) > 1) return true;
   }
   return false;
 }
 
 void Callables::end() {
-  if (!hints_) return;
+  if (!disconnected_) return;
   State* state = state_of(state_.get());
   state->answer = nullptr;
   state->write = nullptr;
@@ -128,6 +137,7 @@ void Callables::end() {
   start_ = {};
   write_ = {};
   hints_ = {};
+  disconnected_ = {};
   state_ = {};
 }
 

@@ -1,5 +1,5 @@
 // The callables that an application gets with each request: start_response, the write it returns,
-// and wsgi.early_hints.
+// wsgi.early_hints and portico.client_disconnected.
 //
 // One set a worker thread, used again for the next request unless the application has kept one of
 // them: a kept one is dead and says so. Under the GIL. What they do is in answer.h. Source: PEP
@@ -19,12 +19,14 @@ class Callables {
  public:
   /// Points the set at a request's answer. False with an exception.
   bool begin(Answer& answer);
-  /// Ends the request: from now on they raise, wherever they are kept.
+  /// Ends the request: from now on they raise, wherever they are kept, but for
+  /// client_disconnected, which says True.
   void end();
 
   // Borrowed; between begin() and end().
   PyObject* start_response() const { return start_.get(); }
   PyObject* early_hints() const { return hints_.get(); }
+  PyObject* client_disconnected() const { return disconnected_.get(); }
 
  private:
   bool make();
@@ -34,6 +36,7 @@ class Callables {
   Ref start_;
   Ref write_;
   Ref hints_;
+  Ref disconnected_;
 };
 
 }  // namespace portico::engine

@@ -40,6 +40,13 @@ PyObject* decimal(std::uint64_t number) {
   return latin1({at, static_cast<std::size_t>(digits + sizeof digits - at)});
 }
 
+/// As time.monotonic() has it; None for 0.
+PyObject* seconds(std::uint64_t nanoseconds) {
+  if (nanoseconds != 0) return PyFloat_FromDouble(static_cast<double>(nanoseconds) / 1e9);
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
 PyObject* protocol(int http_version) {
   switch (http_version) {
     case 10:
@@ -75,21 +82,22 @@ class SeenFields {
 bool EnvironMaker::open(PyObject* constants) {
   base_ = Ref::steal(PyDict_Copy(constants));
   if (!base_) return false;
-  PyObject* places[] = {names.request_method, names.script_name, names.path_info,
-                        names.query_string,   names.request_uri, names.raw_uri,
-                        names.server_name,    names.server_port, names.server_protocol,
-                        names.remote_addr,    names.remote_port, names.url_scheme,
-                        names.input,          names.early_hints, names.request_id};
+  PyObject* places[] = {
+      names.request_method,  names.script_name, names.path_info,   names.query_string,
+      names.request_uri,     names.raw_uri,     names.server_name, names.server_port,
+      names.server_protocol, names.remote_addr, names.remote_port, names.url_scheme,
+      names.input,           names.early_hints, names.request_id,  names.client_disconnected,
+      names.deadline};
   for (PyObject* key : places) {
     if (!set_shared(base_.get(), key, names.empty)) return false;
   }
   return true;
 }
 
-PyObject* EnvironMaker::make(const Record& record, const CallObjects& objects) {
+PyObject* EnvironMaker::make(const Record& record, const CallFacts& facts) {
   PyObject* environ = with_stable_part(record);
   if (environ == nullptr) return nullptr;
-  if (add_fresh_part(environ, record) && add_objects(environ, objects)) return environ;
+  if (add_fresh_part(environ, record) && add_call_facts(environ, facts)) return environ;
   Py_DECREF(environ);
   return nullptr;
 }
@@ -205,9 +213,11 @@ bool EnvironMaker::add_fresh_part(PyObject* environ, const Record& record) {
   return set_new(environ, names.content_length, decimal(record.content_length));
 }
 
-bool EnvironMaker::add_objects(PyObject* environ, const CallObjects& objects) {
-  return set_shared(environ, names.input, objects.input) &&
-         set_shared(environ, names.early_hints, objects.early_hints);
+bool EnvironMaker::add_call_facts(PyObject* environ, const CallFacts& facts) {
+  return set_shared(environ, names.input, facts.input) &&
+         set_shared(environ, names.early_hints, facts.early_hints) &&
+         set_shared(environ, names.client_disconnected, facts.client_disconnected) &&
+         set_new(environ, names.deadline, seconds(facts.deadline_ns));
 }
 
 }  // namespace portico::engine

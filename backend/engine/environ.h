@@ -17,9 +17,11 @@
 namespace portico::engine {
 
 /// What an environ has besides constants and what the record says. Borrowed.
-struct CallObjects {
-  PyObject* input;        ///< wsgi.input
-  PyObject* early_hints;  ///< wsgi.early_hints
+struct CallFacts {
+  PyObject* input;                ///< wsgi.input
+  PyObject* early_hints;          ///< wsgi.early_hints
+  PyObject* client_disconnected;  ///< portico.client_disconnected
+  std::uint64_t deadline_ns;      ///< portico.deadline, of CLOCK_MONOTONIC; 0: None
 };
 
 class EnvironMaker {
@@ -29,7 +31,7 @@ class EnvironMaker {
   bool open(PyObject* constants);
 
   /// The environ: new reference, or null with an exception.
-  PyObject* make(const record::Record& record, const CallObjects& objects);
+  PyObject* make(const record::Record& record, const CallFacts& facts);
 
  private:
   /// All of a request that tends to stay the same from one to the next: server, script name,
@@ -49,7 +51,7 @@ class EnvironMaker {
   bool add_field(PyObject* environ, const record::RecordField& field, PyObject* key, bool repeated);
   PyObject* unknown_key(std::string_view name);
   bool add_fresh_part(PyObject* environ, const record::Record& record);
-  static bool add_objects(PyObject* environ, const CallObjects& objects);
+  static bool add_call_facts(PyObject* environ, const CallFacts& facts);
   void write_key(const record::Record& record);
 
   Ref base_;

@@ -33,6 +33,8 @@ constexpr Entry entries[] = {
     {&Names::input, "wsgi.input"},
     {&Names::early_hints, "wsgi.early_hints"},
     {&Names::request_id, "portico.request_id"},
+    {&Names::client_disconnected, "portico.client_disconnected"},
+    {&Names::deadline, "portico.deadline"},
     {&Names::value_on, "on"},
     {&Names::value_http, "http"},
     {&Names::value_https, "https"},

@@ -31,6 +31,8 @@ struct Names {
   PyObject* input;
   PyObject* early_hints;
   PyObject* request_id;
+  PyObject* client_disconnected;
+  PyObject* deadline;
   PyObject* value_on;
   PyObject* value_http;
   PyObject* value_https;

@@ -1,5 +1,7 @@
 #include "backend/front/request_record.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "backend/record/record.h"
@@ -29,6 +31,10 @@ record::Record addressed(const Flight& flight, unsigned front_thread) {
   record.serial = flight.serial();
   record.front_thread = static_cast<std::uint16_t>(front_thread);
   return record;
+}
+
+std::uint32_t whole_milliseconds(std::chrono::milliseconds time) {
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(time.count(), 0, UINT32_MAX));
 }
 
 void fill_head(record::Record& record, const http::RequestHead& head) {
@@ -74,7 +80,8 @@ core::Result<void> attach_body(Flight& flight, const RequestBody& body) {
 }  // namespace
 
 core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange,
-                                 const RequestBody& body, std::string_view script_name) {
+                                 const RequestBody& body, std::string_view script_name,
+                                 std::chrono::milliseconds response) {
   const http::RequestHead& head = exchange.request();
   const auto path = http::percent_decode(below(head.where.path, script_name));
   if (!path || path->find('\0') != std::string::npos) return Error{Fault::bad_target, 0, writing};
@@ -84,6 +91,7 @@ core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange
   fill_head(record, head);
   fill_names(record, exchange, client, local);
   record.script_name = script_name;
+  record.response_ms = whole_milliseconds(response);
   record.path_info = *path;
   record.content_length = body.size();
   record.body_place = place_of(body);

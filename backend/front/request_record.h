@@ -4,6 +4,7 @@
 // it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -17,10 +18,12 @@ namespace portico::backend {
 /// Writes the record of `exchange` into the flight (which has its cell).
 ///
 /// script_name  the route's path without its last slash; the canonical path begins with it
+/// response     from the claim until the answer counts as late (timeouts.response)
 /// Errors       head_too_large: the record exceeds record::max_record_bytes; bad_target: a NUL in
 ///              the path; spool_full: no descriptor for the body
 core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange,
-                                 const RequestBody& body, std::string_view script_name);
+                                 const RequestBody& body, std::string_view script_name,
+                                 std::chrono::milliseconds response);
 
 /// What a request of our own is for; told to the application as User-Agent and request ID.
 enum class Purpose : std::uint8_t { health, warm_up };

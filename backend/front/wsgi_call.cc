@@ -122,12 +122,15 @@ void WsgiCall::client_finished() {
 
 bool WsgiCall::write_record(Flight& flight) {
   exchange_.trace().attempts += 1;
-  auto written = write_request(flight, exchange_, request_body_, script_name_);
+  const auto write = [&] {
+    return write_request(flight, exchange_, request_body_, script_name_, route_.timeouts.response);
+  };
+  auto written = write();
   const bool crowded = !written && written.error().fault == Fault::head_too_large &&
                        request_body_.in_memory() && request_body_.size() != 0;
   if (crowded) {
     written = request_body_.leave_memory();
-    if (written) written = write_request(flight, exchange_, request_body_, script_name_);
+    if (written) written = write();
   }
   if (written) return true;
   flight_ = nullptr;

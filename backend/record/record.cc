@@ -29,7 +29,8 @@ struct RecordHeader {
   std::uint16_t server_port;
   std::uint8_t http_version;
   std::uint8_t body_place;
-  std::uint32_t reserved[5];
+  std::uint32_t response_ms;
+  std::uint32_t reserved[4];
 };
 static_assert(sizeof(RecordHeader) == 64);
 
@@ -110,6 +111,7 @@ void copy_header(const RecordHeader& header, Record& record) {
   record.body_place = static_cast<BodyPlace>(header.body_place);
   record.client_port = header.client_port;
   record.server_port = header.server_port;
+  record.response_ms = header.response_ms;
   record.content_length = header.content_length;
   record.field_count = header.field_count;
 }
@@ -127,6 +129,7 @@ RecordHeader header_of(const Record& record) {
   header.server_port = record.server_port;
   header.http_version = record.http_version;
   header.body_place = static_cast<std::uint8_t>(record.body_place);
+  header.response_ms = record.response_ms;
   return header;
 }
 

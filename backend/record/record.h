@@ -43,6 +43,8 @@ struct Record {
   BodyPlace body_place = BodyPlace::none;
   std::uint16_t client_port = 0;
   std::uint16_t server_port = 0;
+  std::uint32_t response_ms =
+      0;  ///< from the claim until the front answers 504; 0: it has no such time
   std::uint64_t content_length = 0;  ///< the body's true size in bytes, whole and decoded
   std::string_view method;           ///< as sent, case kept
   std::string_view target;           ///< the raw request target

@@ -95,7 +95,7 @@ class Cells:
 
 def make_record(cell, serial, method='GET', target='/', fields=(), body=None, length=None, script_name='', http=11,
                 https=False, front_thread=0, request_id='id-1', client=('192.0.2.7', 4711),
-                server=('shop.example', 8080), tls=('', ''), path=None, known=True):
+                server=('shop.example', 8080), tls=('', ''), path=None, known=True, response_ms=0):
     """A record as the front writes it. `body` None: no body; `length`: the body is in a descriptor."""
     raw_path, _, query = target.partition('?')
     if path is None:
@@ -113,8 +113,8 @@ def make_record(cell, serial, method='GET', target='/', fields=(), body=None, le
     size = length if length is not None else len(inline)
     flags = (1 if https else 0) | (2 if body is not None or length is not None else 0)
     total = 64 + 40 + sum(map(len, parts)) + len(rows) + len(inline)
-    header = struct.pack('=IIIIQIIHHHHHBB20x', 0x50315250, total, cell, serial, size, len(rows), len(inline),
-                         len(fields), front_thread, flags, client[1], server[1], http, place)
+    header = struct.pack('=IIIIQIIHHHHHBBI', 0x50315250, total, cell, serial, size, len(rows), len(inline),
+                         len(fields), front_thread, flags, client[1], server[1], http, place, response_ms)
     header = header.ljust(64, b'\0')
     return header + struct.pack('=10I', *map(len, parts)) + b''.join(parts) + rows + inline
 

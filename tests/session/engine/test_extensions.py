@@ -1,7 +1,10 @@
-"""What environ offers beyond PEP 3333: wsgi.early_hints."""
+"""What environ offers beyond PEP 3333: early hints, whether anybody waits, the deadline."""
+import ast
+import json
+
 import pytest
 
-from driver import DATA, END, HEAD, INTERIM
+from driver import ABORT, CANCELLED, CANCELLED_ANSWER, DATA, DONE, END, HEAD, INTERIM, wait_until
 
 
 def test_hints_are_interim_frames_before_the_head(site):
@@ -58,3 +61,47 @@ def test_kept_hints_are_dead(site):
     answer = site.ask(target='/hints_from_before')
     assert INTERIM not in answer.frames
     assert answer.body == b'wsgi.early_hints was called after the end of its request'
+
+
+def seen(site, name):
+    return json.loads(site.ask(target='/seen_by?' + name).body)
+
+
+def test_an_application_sees_that_nobody_waits_any_more(site, tmp_path):
+    begun = tmp_path / 'begun'
+    cell, serial = site.post(target='/works_until_nobody_waits?%s' % begun)
+    wait_until(begun.exists)
+    site.cells.force(cell, CANCELLED)
+    answer = site.workers[1].streams[0].answer(cell, serial)
+    assert (answer.frames, answer.aborted) == ([ABORT], CANCELLED_ANSWER)
+    assert seen(site, 'works_until_nobody_waits') == [False, True]
+
+
+def test_close_tells_a_taken_answer_from_one_that_nobody_took(site, tmp_path):
+    assert site.ask(target='/noticing').body == b'onetwo'
+    assert seen(site, '/noticing') == [False]
+    gate = tmp_path / 'gate'
+    cell, serial = site.post(target='/noticing_gated?%s' % gate)
+    stream = site.workers[1].streams[0]
+    assert [stream.frame()[0] for _ in range(2)] == [HEAD, DATA]
+    site.cells.force(cell, CANCELLED)
+    gate.touch()
+    assert stream.answer(cell, serial).aborted == CANCELLED_ANSWER
+    wait_until(lambda: site.cells.look(cell).state == DONE)
+    assert seen(site, '/noticing_gated') == [True]
+
+
+def test_after_the_request_nobody_waits(site):
+    assert site.ask(target='/disconnected_kept').body == b'False'
+    assert site.ask(target='/disconnected_from_before').body == b'True'
+
+
+def test_the_deadline_counts_from_the_claim(site):
+    cell, serial = site.post(target='/deadline', response_ms=30000)
+    deadline, now = ast.literal_eval(site.workers[1].streams[0].answer(cell, serial).body.decode())
+    assert deadline == pytest.approx(site.cells.look(cell).claimed_ns / 1e9 + 30, abs=1e-6)
+    assert now < deadline < now + 30
+
+
+def test_without_a_deadline_it_is_none(site):
+    assert ast.literal_eval(site.ask(target='/deadline').body.decode())[0] is None

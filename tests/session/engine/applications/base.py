@@ -50,7 +50,7 @@ def environ(environ, start_response):
     ok(start_response)
     plain = {key: value for key, value in environ.items() if isinstance(value, (str, bool, tuple))}
     odd = {key: repr(value) for key, value in environ.items()
-           if not key.startswith('wsgi.') and type(value) is not str}
+           if '.' not in key and type(value) is not str}
     return [json.dumps({'plain': plain, 'odd': odd, 'type': type(environ).__name__}).encode()]
 
 

@@ -1,7 +1,8 @@
 """What environ offers beyond PEP 3333."""
 import ast
+import time
 
-from applications.base import Gate, kept, ok
+from applications.base import Body, Gate, kept, note, ok
 
 HINT = ('Link', '</a.css>; rel=preload')
 
@@ -57,3 +58,56 @@ def hints_from_before(environ, start_response):
         kept.pop('hints')([HINT])
     except RuntimeError as error:
         return [str(error).encode()]
+
+
+def works_until_nobody_waits(environ, start_response):
+    disconnected = environ['portico.client_disconnected']
+    note('works_until_nobody_waits', disconnected())
+    open(environ['QUERY_STRING'], 'w').close()
+    while not disconnected():
+        time.sleep(0.001)
+    note('works_until_nobody_waits', disconnected())
+    ok(start_response)
+    return [b'unwanted']
+
+
+class Noticing(Body):
+    """Notes in close() whether the client is there."""
+
+    def __init__(self, environ, items):
+        super().__init__('', items)
+        self.environ = environ
+
+    def close(self):
+        note(self.environ['PATH_INFO'], self.environ['portico.client_disconnected']())
+
+
+def noticing(environ, start_response):
+    ok(start_response)
+    return Noticing(environ, [b'one', b'two'])
+
+
+def noticing_gated(environ, start_response):
+    def items():
+        yield b'one'
+        Gate(environ['QUERY_STRING']).wait()
+        while True:
+            yield b'more'
+    ok(start_response)
+    return Noticing(environ, items())
+
+
+def disconnected_kept(environ, start_response):
+    kept['disconnected'] = environ['portico.client_disconnected']
+    ok(start_response)
+    return [repr(kept['disconnected']()).encode()]
+
+
+def disconnected_from_before(environ, start_response):
+    ok(start_response)
+    return [repr(kept.pop('disconnected')()).encode()]
+
+
+def deadline(environ, start_response):
+    ok(start_response)
+    return [repr((environ['portico.deadline'], time.monotonic())).encode()]

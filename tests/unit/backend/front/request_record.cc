@@ -28,7 +28,7 @@ struct Bench {
   ~Bench() { flight->abandon(); }
 
   core::Result<void> write(std::string_view script_name = "") {
-    return backend::write_request(*flight, exchange, body, script_name);
+    return backend::write_request(*flight, exchange, body, script_name, std::chrono::seconds(30));
   }
   Taken read() {
     Taken taken{std::make_unique<std::string>(flight->record().view()), {}, {}};
@@ -67,6 +67,7 @@ TEST_CASE("request record: the request as the client wrote it, and what we know 
   CHECK(record.cell == bench.flight->cell());
   CHECK(record.serial == bench.flight->serial());
   CHECK(record.front_thread == 0);
+  CHECK(record.response_ms == 30000);
   CHECK(record.http_version == 11);
   CHECK(record.method == "PROPFIND");
   CHECK(record.target == "/a%20b//c?x=%20&y");

@@ -24,6 +24,7 @@ Record sample() {
   record.client_port = 4711;
   record.server_port = 443;
   record.content_length = 4;
+  record.response_ms = 30000;
   record.method = "POST";
   record.target = "/shop/caf%C3%A9?a=1";
   record.script_name = "/shop";
@@ -73,6 +74,7 @@ TEST_CASE("record: writing and reading is the identity") {
   CHECK(read.client_port == 4711);
   CHECK(read.server_port == 443);
   CHECK(read.content_length == 4);
+  CHECK(read.response_ms == 30000);
   for (auto part : {&Record::method, &Record::target, &Record::script_name, &Record::path_info,
                     &Record::query, &Record::request_id, &Record::client_address,
                     &Record::server_name, &Record::tls_protocol, &Record::tls_cipher}) {
