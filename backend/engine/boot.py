@@ -74,6 +74,36 @@ def enter(directory):
         sys.stdout.reconfigure(line_buffering=True)
 
 
+# -- the module that applications may import -----------------------------------------------------------------------
+
+class Offer:
+    """Finds `import portico`, which is portico.py; asked last, so that a site's own module of that name comes first."""
+
+    module = None
+
+    def find_spec(self, name, path=None, target=None):
+        if name != 'portico':
+            return None
+        from importlib.machinery import ModuleSpec
+        return ModuleSpec(name, self, origin='the engine of Portico')
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        module.__version__ = _portico.version
+        exec(compile(_portico.offer, '<portico.py>', 'exec'), module.__dict__)
+        self.module = module
+
+    def run_hooks(self):
+        if self.module:
+            self.module._run_hooks(complain)
+
+    def forget_failed(self):
+        if self.module:
+            self.module._forget_failed()
+
+
 # -- the application -----------------------------------------------------------------------------------------------
 
 def split_reference(reference):
@@ -220,20 +250,32 @@ class Zygote:
         self.queue = queue
         self.cells = cells
         self.application = None
+        self.offer = Offer()
+        sys.meta_path.append(self.offer)
         self.collects = gc.isenabled()
         self.workers = {}
 
     def load(self):
         """Imports the application; False after saying why not."""
+        return self.attempt(self.import_application)
+
+    def run_hooks(self):
+        """In the one process there is, in place of each worker; False after saying why not."""
+        return self.attempt(self.offer.run_hooks)
+
+    def attempt(self, step):
         try:
-            directory = os.fsdecode(self.values['directory'])
-            os.chdir(directory)
-            enter(directory)
-            self.application = load_application(os.fsdecode(self.values['application']))
+            step()
         except BaseException as error:
             self.refuse(error)
             return False
         return True
+
+    def import_application(self):
+        directory = os.fsdecode(self.values['directory'])
+        os.chdir(directory)
+        enter(directory)
+        self.application = load_application(os.fsdecode(self.values['application']))
 
     def refuse(self, error):
         if isinstance(error, NotFound):
@@ -309,6 +351,7 @@ class Zygote:
                 os._exit(0)
             if self.collects:
                 gc.enable()
+            self.offer.run_hooks()
             serve(self.values, self.application, self.queue, self.cells, worker, descriptors)
         except BaseException:
             print_exception()
@@ -360,9 +403,10 @@ def embed(control, values, descriptors):
     show_stacks_when_asked()
     os.umask(0o022)
     zygote = Zygote(control, values, queue, cells)
-    while not zygote.load():
+    while not (zygote.load() and zygote.run_hooks()):
         if listen(control)[0] != 'again':
             return
+        zygote.offer.forget_failed()
         import importlib
         importlib.invalidate_caches()
     tell(control, 'imported', pid=os.getpid())

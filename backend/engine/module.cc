@@ -20,6 +20,8 @@
 extern "C" {
 extern const char portico_boot_begin[];
 extern const char portico_boot_end[];
+extern const char portico_offer_begin[];
+extern const char portico_offer_end[];
 }
 
 namespace portico::engine {
@@ -125,14 +127,19 @@ bool make_types() {
          make_file_wrapper_type();
 }
 
-/// FileWrapper, and the source of boot.py, which loader.py runs.
+bool add_text(PyObject* module, const char* name, const char* begin, const char* end) {
+  PyObject* text = PyBytes_FromStringAndSize(begin, end - begin);
+  return text != nullptr && PyModule_AddObject(module, name, text) == 0;
+}
+
+/// FileWrapper, the source of boot.py, which loader.py runs, and that of portico.py, which boot.py
+/// offers to applications.
 bool add_contents(PyObject* module) {
   PyObject* wrapper = file_wrapper_type();
   Py_INCREF(wrapper);
   if (PyModule_AddObject(module, "FileWrapper", wrapper) < 0) return false;
-  PyObject* boot =
-      PyBytes_FromStringAndSize(portico_boot_begin, portico_boot_end - portico_boot_begin);
-  return boot != nullptr && PyModule_AddObject(module, "boot", boot) == 0 &&
+  return add_text(module, "boot", portico_boot_begin, portico_boot_end) &&
+         add_text(module, "offer", portico_offer_begin, portico_offer_end) &&
          PyModule_AddIntConstant(module, "stack_signal", record::stack_signal()) == 0 &&
          PyModule_AddStringConstant(module, "version", PORTICO_VERSION) == 0;
 }
