@@ -295,11 +295,12 @@ class Zygote:
         gc.collect()
         gc.disable()
         gc.freeze()
-        threads = len(os.listdir('/proc/self/task'))
-        if threads > 1:
-            threading = sys.modules.get('threading')
-            names = [thread.name for thread in threading.enumerate()] if threading else []
-            complain('%d threads run after the import and will be missing in workers: %s' % (threads, ', '.join(names)))
+        threading = sys.modules.get('threading')
+        names = {thread.native_id: thread.name for thread in threading.enumerate()} if threading else {}
+        others = set(map(int, os.listdir('/proc/self/task'))) - {os.getpid()}
+        if others:
+            missing = ', '.join(names.get(thread, 'thread %d' % thread) for thread in sorted(others))
+            complain('threads of the import are missing in workers: %s; start them in a @portico.post_fork' % missing)
 
     def run(self):
         """Serves the control socket. Returns in the zygote at its end, and never in a worker."""
