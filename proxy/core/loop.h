@@ -79,8 +79,8 @@ class Wakeup : public Link<Wakeup> {
 class Loop {
  public:
   enum class Drive { by_events, by_hand };
-  /// How long Watch::want_soon waits: a fast answer's time.
-  static constexpr Duration soon = std::chrono::milliseconds(1);
+  /// How long Watch::want_soon waits: a fast answer's time, on a busy front too.
+  static constexpr Duration soon = std::chrono::milliseconds(10);
 
   /// index  the number of the front thread, from 0; handlers keep what is a thread's own under it
   explicit Loop(Drive drive = Drive::by_events, unsigned index = 0);

@@ -78,11 +78,11 @@ void SendQueue::clear() {
   bytes_ = 0;
 }
 
-SendQueue::Outcome SendQueue::send_to(int fd, std::uint64_t budget) {
+SendQueue::Outcome SendQueue::send_to(int fd, std::uint64_t budget, bool hold) {
   std::uint64_t sent = 0;
   while (!empty()) {
     if (sent >= budget) return {Flow::data, sent, {}};
-    const Step step = send_front(fd, budget - sent);
+    const Step step = send_front(fd, budget - sent, hold);
     sent += step.sent;
     drop(step.sent);
     if (step.next == Step::Next::failed) return {Flow::fail, sent, step.error};
@@ -91,16 +91,16 @@ SendQueue::Outcome SendQueue::send_to(int fd, std::uint64_t budget) {
   return {Flow::end, sent, {}};
 }
 
-SendQueue::Step SendQueue::send_front(int fd, std::uint64_t budget) {
+SendQueue::Step SendQueue::send_front(int fd, std::uint64_t budget, bool hold) {
   core::Piece& front = pieces_[first_];
   if (auto* range = std::get_if<FileRange>(&front)) return send_file(fd, *range, budget);
   if (auto* range = std::get_if<PipeRange>(&front)) return send_pipe(fd, *range);
-  return send_slices(fd);
+  return send_slices(fd, hold);
 }
 
 // A short write means a full buffer: asking once more would only cost a call. MSG_MORE lets a head
 // wait for the file that follows it.
-SendQueue::Step SendQueue::send_slices(int fd) {
+SendQueue::Step SendQueue::send_slices(int fd, bool hold) {
   std::array<iovec, most_vectors> vectors;
   std::size_t count = 0;
   std::size_t total = 0;
@@ -111,7 +111,7 @@ SendQueue::Step SendQueue::send_slices(int fd) {
     vectors[count++] = {slice->mutable_data(), slice->size()};
     total += slice->size();
   }
-  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (at < pieces_.size() ? MSG_MORE : 0);
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (hold || at < pieces_.size() ? MSG_MORE : 0);
   const ssize_t sent = send_vectors(fd, {vectors.data(), count}, flags);
   if (sent < 0) return Step::after_error(errno);
   const auto taken = static_cast<std::size_t>(sent);

@@ -29,13 +29,14 @@ class SendQueue {
     std::uint64_t sent;
     core::Error error;
   };
-  Outcome send_to(int fd, std::uint64_t budget);
+  /// hold  the last bytes for the end that follows at once (MSG_MORE): one segment in place of two
+  Outcome send_to(int fd, std::uint64_t budget, bool hold = false);
   void clear();
 
  private:
   struct Step;
-  Step send_front(int fd, std::uint64_t budget);
-  Step send_slices(int fd);
+  Step send_front(int fd, std::uint64_t budget, bool hold);
+  Step send_slices(int fd, bool hold);
   static Step send_file(int fd, core::FileRange& range, std::uint64_t budget);
   static Step send_pipe(int fd, core::PipeRange& range);
   void drop(std::uint64_t count);

@@ -60,6 +60,11 @@ void SocketTransport::watch_for_events() {
   watch_.want(readiness);
 }
 
+void SocketTransport::expect_more() {
+  if (!std::exchange(fresh_, false)) return;
+  watch_for_events();
+}
+
 void SocketTransport::on_ready(int readiness) noexcept {
   if ((readiness & core::readable) != 0) note_readable();
   if ((readiness & core::writable) != 0) note_writable();
@@ -159,7 +164,7 @@ Flow SocketTransport::flush() {
 }
 
 Flow SocketTransport::push_out() {
-  const SendQueue::Outcome outcome = queue_.send_to(fd_.get(), flush_budget);
+  const SendQueue::Outcome outcome = queue_.send_to(fd_.get(), flush_budget, close_follows_);
   sent_ += outcome.sent;
   blocked_ = outcome.flow == Flow::wait;
   if (blocked_) fresh_ = false;

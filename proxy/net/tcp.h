@@ -35,6 +35,8 @@ class SocketTransport final : public Transport,
   Arrival read(std::size_t room, Splice splice = Splice::refused) override;
   void send(core::Piece piece) override { queue_.push(std::move(piece)); }
   core::Flow flush() override;
+  void close_follows() override { close_follows_ = true; }
+  void expect_more() override;
   std::uint64_t unsent() const override { return queue_.bytes(); }
   std::uint64_t sent() const override { return sent_; }
   std::uint64_t acknowledged() const override;
@@ -79,6 +81,7 @@ class SocketTransport final : public Transport,
   bool read_paused_ = false;  // the read watcher is stopped: an event came twice
   bool blocked_ = false;      // the kernel's send buffer is full
   bool broken_ = false;
+  bool close_follows_ = false;
   bool fresh_ = false;  // a client's, whose first request may be answered before it is watched
   core::Watch watch_;
   SendQueue queue_;

@@ -42,6 +42,11 @@ class Transport {
   /// Sends what it can: end = all is sent, wait = the owner is woken when the rest has gone or the
   /// queue has become short (see low_water), fail = the connection is broken.
   virtual core::Flow flush() = 0;
+  /// Promises to close, or finish_sending(), as soon as flush() has sent all: the end may then
+  /// travel with the last bytes.
+  virtual void close_follows() {}
+  /// More is expected from the peer: a new one is watched from now on, not a moment later.
+  virtual void expect_more() {}
   virtual std::uint64_t unsent() const = 0;  ///< bytes queued and not yet taken by the kernel
   virtual std::uint64_t sent() const = 0;    ///< bytes taken by the kernel so far
   /// Bytes that the peer's kernel has acknowledged so far: what a slow reader is measured by. Costs

@@ -1,5 +1,9 @@
 #include "proxy/run/bound_listener.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -24,6 +28,14 @@ Result<Fd> listen_at(const conf::Address& address, SharePort share) {
   return net::listen_on(*where, options);
 }
 
+// The client speaks first, so a connection is worth accepting when its first bytes are here: no
+// read in vain, no epoll_ctl for what is answered at once. One that stays silent is accepted after
+// about a second (tcp(7)).
+void accept_with_bytes(const Fd& listening) {
+  constexpr int seconds = 1;
+  ::setsockopt(listening.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
+}
+
 // The kernel lets processes of one user share a port when all of them ask to: try once without.
 Result<void> claim(const conf::Address& address) {
   if (address.port == 0) return {};
@@ -39,6 +51,7 @@ Result<std::vector<Fd>> bind_tcp(conf::Address address, unsigned threads) {
     auto socket = listen_at(address, SharePort::yes);
     if (!socket) return socket.error();
     address.port = net::local_address(socket->get()).port();
+    accept_with_bytes(*socket);
     sockets.push_back(std::move(*socket));
   }
   return sockets;

@@ -283,6 +283,7 @@ std::optional<core::Time> H1Session::running_deadline() const {
 // The one place that sets the timer and the place among the idle (house rule 6).
 void H1Session::settle() {
   input_.trim();
+  if (state_ != State::running || !exchange_->body().complete()) transport_->expect_more();
   if (state_ == State::idle) server_.now_idle(*this);
   const auto when = deadline();
   if (when) {

@@ -139,6 +139,8 @@ void H1Session::hold(std::uint64_t bytes) {
 }
 
 H1Session::Step H1Session::push_out(Flow pulled) {
+  if (pulled == Flow::end && !keep_alive_ && !exchange_->becomes_tunnel())
+    transport_->close_follows();
   const Flow flow = transport_->flush();
   const core::Time now = loop().now();
   if (flow == Flow::fail)

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -13,9 +14,11 @@
 namespace portico::serve {
 namespace {
 
-// Clients accepted in one turn: enough to empty the queue of a burst, few enough that those who are
-// served already do not wait for it.
-constexpr int clients_a_turn = 64;
+// Clients accepted in one turn at most: enough to empty the queue of a burst, few enough that those
+// who are served already do not wait for it.
+constexpr int most_a_turn = 64;
+// Turns that found as many clients as they looked for, before the next one looks for more.
+constexpr int turns_to_trust = 4;
 // How long to wait when descriptors or memory have run out and nothing of ours ends.
 constexpr auto pause_time = std::chrono::milliseconds(100);
 
@@ -56,8 +59,11 @@ void Listener::advance() {
   if (paused() && !pause_.due()) return;
   pause_.clear();
   watch_.want(core::readable);
-  for (int count = 0; count < clients_a_turn; ++count)
+  for (int count = 0; count < clients_a_turn_; ++count)
     if (accept_one() == Took::none) return;
+  if (++full_turns_ < turns_to_trust) return;
+  full_turns_ = 0;
+  clients_a_turn_ = std::min(2 * clients_a_turn_, most_a_turn);
 }
 
 Listener::Took Listener::accept_one() {
@@ -70,6 +76,8 @@ Listener::Took Listener::accept_one() {
     case Outcome::aborted:
       return Took::one;
     case Outcome::wait:
+      clients_a_turn_ = 1;
+      full_turns_ = 0;
       return Took::none;
     case Outcome::exhausted:
       server_.refuse_with_reserve(fd_.get());

@@ -40,6 +40,10 @@ class Listener final : public core::Active, private core::ReadyListener {
   core::Fd fd_;
   std::string_view name_;
   net::Address address_;
+  // Doubled while turns find as many, 1 after one did not: a call in vain makes a socket and throws
+  // it away, which costs as much as a client.
+  int clients_a_turn_ = 1;
+  int full_turns_ = 0;
   core::Watch watch_;
   core::Timer pause_;
 };

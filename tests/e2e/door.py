@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEAKS = f'suppressions={ROOT}/tests/e2e/lsan.supp:print_suppressions=0'
 SANITIZER = re.compile(r'ERROR: (Address|Leak|Thread)Sanitizer|runtime error:|'
                        r'WARNING: ThreadSanitizer|LeakSanitizer has encountered')
+SANITIZED = 'asan' in os.environ.get('PORTICO_BUILD', '') or 'tsan' in os.environ.get('PORTICO_BUILD', '')
 
 
 def binary():

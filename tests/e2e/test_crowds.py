@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from door import SANITIZED
 from waiting import eventually
 
 SCALE = int(os.environ.get('PORTICO_SCALE', '1'))
-SANITIZED = 'asan' in os.environ.get('PORTICO_BUILD', '') or 'tsan' in os.environ.get('PORTICO_BUILD', '')
 MIB = 1 << 20
 
 REQUEST = b'GET /%s HTTP/1.1\r\nHost: a.example\r\n\r\n'

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 import processes
+from door import SANITIZED
 from load import Load
 from waiting import eventually
 
@@ -136,7 +137,9 @@ def test_limits_and_privileges(portico, folder):
 def test_one_site_cannot_look_into_another(portico, folder, users):
     door = start(portico, folder, a=f', user: {users[0]}', b=f', user: {users[1]}')
     other = ask(door, 'os.getpid()', 'b')
-    everyone = (other, processes.parent(other), door.front(), door.pid)
+    everyone = [other, processes.parent(other), door.pid]
+    if not SANITIZED:  # whose search for leaks needs a front that can be looked into
+        everyone.append(door.front())
     for pid in everyone:
         for what in ('mem', 'environ', 'fd/0', 'maps'):
             assert ask(door, f'attempt(lambda: open("/proc/{pid}/{what}").close())') == 'PermissionError', what

@@ -1,5 +1,7 @@
 #include "proxy/net/tcp.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -160,6 +162,33 @@ TEST_CASE("tcp: a client whose answer takes longer is watched after a moment") {
   transport.attach(&owner);
   owner.wake();
   REQUIRE(run_loop(loop));
+}
+
+// Segments that the far end has got when it has read an answer and the end.
+unsigned segments_of_an_answer(bool close_follows) {
+  auto [near, far] = tests::tcp_pair();
+  core::Loop loop;
+  auto transport = std::make_unique<SocketTransport>(loop, std::move(near));
+  if (close_follows) transport->close_follows();
+  transport->send(Slice::literal("answer"));
+  CHECK(transport->flush() == Flow::end);
+  transport.reset();
+  std::string got;
+  char byte;
+  const auto next = [&] {
+    tests::wait_readable(far.get());
+    return ::read(far.get(), &byte, 1) == 1;
+  };
+  while (next()) got += byte;
+  CHECK(got == "answer");
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  REQUIRE(::getsockopt(far.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0);
+  return info.tcpi_segs_in;
+}
+
+TEST_CASE("tcp: the end travels with the last bytes where the closing was announced") {
+  CHECK(segments_of_an_answer(true) + 1 == segments_of_an_answer(false));
 }
 
 TEST_CASE("tcp: an event that nobody answers does not spin, and reading goes on after it") {
