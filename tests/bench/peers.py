@@ -184,6 +184,7 @@ class Portico(Program):
         config.write_text(f'''
 listen: ["127.0.0.1:{self.port}"]
 front_threads: 1
+control: "off"
 sites:
   default: {{to: "127.0.0.1:{origin}"}}
 log: {{access: "off"}}
