@@ -1,5 +1,8 @@
 #include "proxy/run/bound_listener.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -31,6 +34,17 @@ TEST_CASE("bound listener: one socket a front thread, all on the port that the k
   CHECK(bound->name == "127.0.0.1:0");
   CHECK(bound->url == "http://127.0.0.1:" + std::to_string(*ports.begin()));
   CHECK(bound->reach.empty());
+}
+
+TEST_CASE("bound listener: a client is accepted with its first bytes") {
+  const auto bound = bind_listener(at("127.0.0.1", 0), 2);
+  REQUIRE(bound);
+  for (const core::Fd& socket : bound->sockets) {
+    int seconds = 0;
+    socklen_t size = sizeof seconds;
+    REQUIRE(::getsockopt(socket.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, &size) == 0);
+    CHECK(seconds > 0);
+  }
 }
 
 TEST_CASE("bound listener: a port that another Portico shares among its threads is in use") {
