@@ -38,11 +38,11 @@ std::size_t sequence_length(std::uint8_t lead) {
   return in(lead, 0xF0, 0xF4) ? 4 : 0;
 }
 
-/// Bytes of the character at the front of `rest`; 0 when it is not UTF-8 or a control character.
+/// Bytes of the character at the front of `rest`; 0 when it is not UTF-8.
 std::size_t character_length(std::string_view rest) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(rest[i]); };
   const std::size_t length = sequence_length(byte(0));
-  if (length == 0 || length > rest.size() || is_control(byte(0))) return 0;
+  if (length == 0 || length > rest.size()) return 0;
   if (length > 1 && !second_fits(byte(0), byte(1))) return 0;
   for (std::size_t i = 2; i < length; ++i) {
     if (!in(byte(i), 0x80, 0xBF)) return 0;
@@ -66,14 +66,23 @@ std::optional<YamlProblem> check_text(std::string_view text) {
   }
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = character_length(text.substr(i));
-    if (length == 0) {
-      const bool control = is_control(static_cast<std::uint8_t>(text[i]));
+    const bool control = is_control(static_cast<std::uint8_t>(text[i]));
+    if (length == 0 || control) {
       return YamlProblem{mark_at(text, i), control ? "a control character; take it out"
                                                    : "not UTF-8; save the file as UTF-8"};
     }
     i += length;
   }
   return std::nullopt;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    if (length == 0) return false;
+    i += length;
+  }
+  return true;
 }
 
 }  // namespace portico::conf

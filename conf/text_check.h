@@ -15,4 +15,7 @@ namespace portico::conf {
 /// a control character other than tab, carriage return and line feed.
 std::optional<YamlProblem> check_text(std::string_view text);
 
+/// Whether `text` is UTF-8 (RFC 3629), whatever its characters.
+bool is_utf8(std::string_view text);
+
 }  // namespace portico::conf

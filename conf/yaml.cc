@@ -47,6 +47,12 @@ class Builder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     Node& node = begin(mark, anchor, tag, Node::Kind::scalar);
+    // yaml-cpp makes single bytes of "\N" and "\_" (U+0085 and U+00A0).
+    if (!is_utf8(value)) {
+      out_.problems.push_back(
+          {to_mark(mark),
+           R"(the escapes "\N" and "\_" are not supported; write "\x85" or "\xa0")"});
+    }
     node.is_quoted = tag == "!";
     node.text = value;
     if (!node.is_quoted && value.starts_with(wildcard_mark)) node.text.front() = '*';

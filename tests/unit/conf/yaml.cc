@@ -115,6 +115,17 @@ TEST_CASE("yaml: only UTF-8 is read (RFC 3629)") {
   }
 }
 
+TEST_CASE("yaml: what a text decodes to is UTF-8, too") {
+  for (const char* text : {R"(a: "\N")", R"(a: "b\_c")"}) {
+    CAPTURE(text);
+    CHECK(problems(text) ==
+          "1:4 the escapes \"\\N\" and \"\\_\" are not supported; write \"\\x85\" or \"\\xa0\"\n");
+  }
+  CHECK(problems(R"("\N": b)").starts_with("1:1 the escapes"));
+  CHECK(parse_yaml(R"("\x85\xa0\u20ac\L")").root.text ==
+        "\xC2\x85\xC2\xA0\xE2\x82\xAC\xE2\x80\xA8");
+}
+
 TEST_CASE("yaml: tabs, second documents, reserved characters, other keys have their messages") {
   const auto [text, problem] = GENERATE(table<std::string, std::string>({
       {"a:\n\tb: 1\n", "2:1 a tab in the indentation; indent with spaces\n"},
