@@ -2,7 +2,7 @@
 
 Runs in the site's own interpreter as `PYTHON -c LOADER ENGINE CONTROL`: loader.py loads the extension module and runs
 this text with `_portico` set. backend/record/README.md has the messages. Imports as little as it can: whatever is
-imported here is in every application's process.
+imported here is in every application's process. Its parts stand beside it; they are modules that only it sees.
 """
 import gc
 import os
@@ -11,163 +11,22 @@ import sys
 _portico = globals()['_portico']
 
 
-errors = 2  # where complaints go
-
-
-class NotFound(Exception):
-    """An application reference that leads nowhere; the message says what was looked for."""
-
-
-# -- control messages: the same format as control.cc ---------------------------------------------------------------
-
-def decode(value):
-    head, *escapes = value.split(b'%')
-    return head + b''.join(bytes((int(part[:2], 16),)) + part[2:] for part in escapes)
-
-
-def parse(datagram):
-    verb, *words = datagram.split(b' ')
-    pairs = (word.split(b'=', 1) for word in words if word)
-    return verb.decode('ascii'), {key.decode('ascii'): decode(value) for key, value in pairs}
-
-
-PLAIN = frozenset(b'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/:@,+')
-
-
-def encode(value):
-    raw = str(value).encode('utf-8', 'backslashreplace')
-    return ''.join(chr(byte) if byte in PLAIN else '%%%02X' % byte for byte in raw)
-
-
-def tell(control, verb, **values):
-    words = [verb] + ['%s=%s' % (key, encode(value)) for key, value in values.items()]
-    return _portico.send(control, ' '.join(words).encode('ascii'))
-
-
-def listen(control):
-    """The next message with its descriptors, those of `more` messages first; verb '' when S has gone."""
-    descriptors = []
-    while True:
-        datagram, some = _portico.receive(control)
-        descriptors += some
-        if not datagram:
-            return '', {}, descriptors
-        verb, values = parse(datagram)
-        if verb != 'more':
-            return verb, values, descriptors
-
-
-def complain(text):
-    os.write(errors, ('portico: %s\n' % text).encode('utf-8', 'backslashreplace'))
-
-
-# -- the interpreter -----------------------------------------------------------------------------------------------
-
-def enter(directory):
-    """Makes the interpreter look as if the application had been started in its directory."""
-    if sys.path[:1] == ['']:
-        sys.path[0] = directory
-    elif sys.path[:1] != [directory]:
-        sys.path.insert(0, directory)
-    sys.argv = ['portico']
-    if hasattr(sys.stdout, 'reconfigure'):
-        sys.stdout.reconfigure(line_buffering=True)
-
-
-# -- the module that applications may import -----------------------------------------------------------------------
-
-class Offer:
-    """Finds `import portico`, which is portico.py; asked last, so that a site's own module of that name comes first."""
-
-    module = None
-
-    def find_spec(self, name, path=None, target=None):
-        if name != 'portico':
-            return None
-        from importlib.machinery import ModuleSpec
-        return ModuleSpec(name, self, origin='the engine of Portico')
-
-    def create_module(self, spec):
-        return None
-
-    def exec_module(self, module):
-        module.__version__ = _portico.version
-        exec(compile(_portico.offer, '<portico.py>', 'exec'), module.__dict__)
-        self.module = module
-
-    def run_hooks(self):
-        if self.module:
-            self.module._run_hooks(complain)
-
-    def forget_failed(self):
-        if self.module:
-            self.module._forget_failed()
-
-
-# -- the application -----------------------------------------------------------------------------------------------
-
-def split_reference(reference):
-    """'module:callable', 'path/file.py:callable()' -> (module or path, callable or None, whether to call it)."""
-    where, colon, name = reference.partition(':')
-    if not where or (colon and not name):
-        raise NotFound('%r is not an application reference; write module:callable' % reference)
-    factory = name.endswith('()')
-    return where, (name[:-2] if factory else name) or None, factory
-
-
-def load_file(path):
-    import importlib.machinery
-    import importlib.util
-    path = os.path.abspath(path)
-    if not os.path.isfile(path):
-        raise NotFound('there is no file %s' % path)
-    folder, file = os.path.split(path)
-    name = os.path.splitext(file)[0]
-    if folder not in sys.path:
-        sys.path.insert(1, folder)
-    if not name.isidentifier() or name in sys.modules:
-        name = 'portico_application'
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+def part(name):
+    """A text of the engine, such as messages.py, as a module."""
+    module = type(sys)('portico_' + name)
+    module._portico = _portico
+    exec(compile(_portico.texts[name], '<portico %s>' % name, 'exec'), module.__dict__)
     return module
 
 
-def load_module(name):
-    import importlib
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and (name == error.name or name.startswith(error.name + '.')):
-            raise NotFound('there is no module %r: looked for %r in %s'
-                           % (name, error.name, os.pathsep.join(sys.path))) from None
-        raise
+messages = part('messages')
+references = part('references')
+offer = part('offer')
 
-
-def find_callable(module, where, name):
-    if name is None:
-        for name in ('application', 'app'):
-            if callable(getattr(module, name, None)):
-                return getattr(module, name)
-        raise NotFound("%s has neither a callable 'application' nor 'app'" % where)
-    found = module
-    for part in name.split('.'):
-        if not hasattr(found, part):
-            raise NotFound('%s has no %r' % (where, name))
-        found = getattr(found, part)
-    return found
-
-
-def load_application(reference):
-    where, name, factory = split_reference(reference)
-    module = load_file(where) if where.endswith('.py') else load_module(where)
-    application = find_callable(module, where, name)
-    if factory:
-        application = application()
-    if not callable(application):
-        raise NotFound('%s in %s is not callable but %s' % (name, where, type(application).__name__))
-    return application
+complain = messages.complain
+listen = messages.listen
+print_exception = messages.print_exception
+tell = messages.tell
 
 
 # -- the worker ----------------------------------------------------------------------------------------------------
@@ -230,15 +89,6 @@ def leave(status):
     os._exit(status)
 
 
-def print_exception():
-    try:
-        import traceback
-        traceback.print_exc()
-        sys.stderr.flush()
-    except BaseException:
-        complain('an exception could not be printed')
-
-
 # -- the zygote ----------------------------------------------------------------------------------------------------
 
 class Zygote:
@@ -250,7 +100,7 @@ class Zygote:
         self.queue = queue
         self.cells = cells
         self.application = None
-        self.offer = Offer()
+        self.offer = offer.Offer(complain)
         sys.meta_path.append(self.offer)
         self.collects = gc.isenabled()
         self.workers = {}
@@ -274,11 +124,11 @@ class Zygote:
     def import_application(self):
         directory = os.fsdecode(self.values['directory'])
         os.chdir(directory)
-        enter(directory)
-        self.application = load_application(os.fsdecode(self.values['application']))
+        references.enter(directory)
+        self.application = references.load_application(os.fsdecode(self.values['application']))
 
     def refuse(self, error):
-        if isinstance(error, NotFound):
+        if isinstance(error, references.NotFound):
             reason = str(error)
             complain(reason)
         elif isinstance(error, SystemExit):
@@ -374,7 +224,7 @@ def show_stacks_when_asked():
     """From here on, and in forked workers, the reserved signal shows all stacks, whoever holds the GIL."""
     try:
         import faulthandler
-        faulthandler.register(_portico.stack_signal, errors)
+        faulthandler.register(_portico.stack_signal, messages.errors)
     except Exception:  # an interpreter built without: the supervisor sees that the signal is not caught
         pass
 
@@ -383,8 +233,7 @@ def show_stacks_when_asked():
 
 def redirect(output):
     """This process's own streams are the front's: the application has a pipe to its site's log."""
-    global errors
-    errors = output
+    messages.errors = output
     _portico.report_to(output)
     sys.stdout = sys.__stdout__ = open(output, 'w', 1, 'utf-8', 'backslashreplace', closefd=False)
     sys.stderr = sys.__stderr__ = open(output, 'w', 1, 'utf-8', 'backslashreplace', closefd=False)

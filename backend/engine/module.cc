@@ -14,15 +14,9 @@
 #include "backend/engine/process.h"
 #include "backend/engine/python.h"
 #include "backend/engine/rehearsal.h"
+#include "backend/engine/texts.h"
 #include "backend/engine/worker.h"
 #include "backend/record/control.h"
-
-extern "C" {
-extern const char portico_boot_begin[];
-extern const char portico_boot_end[];
-extern const char portico_offer_begin[];
-extern const char portico_offer_end[];
-}
 
 namespace portico::engine {
 namespace {
@@ -127,19 +121,22 @@ bool make_types() {
          make_file_wrapper_type();
 }
 
-bool add_text(PyObject* module, const char* name, const char* begin, const char* end) {
-  PyObject* text = PyBytes_FromStringAndSize(begin, end - begin);
-  return text != nullptr && PyModule_AddObject(module, name, text) == 0;
+/// {name: bytes}
+bool add_texts(PyObject* module) {
+  Ref all = Ref::steal(PyDict_New());
+  if (!all) return false;
+  for (const Text* one = texts; one->name != nullptr; ++one) {
+    Ref text = Ref::steal(PyBytes_FromStringAndSize(one->begin, one->end - one->begin));
+    if (!text || PyDict_SetItemString(all.get(), one->name, text.get()) < 0) return false;
+  }
+  return PyModule_AddObject(module, "texts", all.release()) == 0;
 }
 
-/// FileWrapper, the source of boot.py, which loader.py runs, and that of portico.py, which boot.py
-/// offers to applications.
 bool add_contents(PyObject* module) {
   PyObject* wrapper = file_wrapper_type();
   Py_INCREF(wrapper);
   if (PyModule_AddObject(module, "FileWrapper", wrapper) < 0) return false;
-  return add_text(module, "boot", portico_boot_begin, portico_boot_end) &&
-         add_text(module, "offer", portico_offer_begin, portico_offer_end) &&
+  return add_texts(module) &&
          PyModule_AddIntConstant(module, "stack_signal", record::stack_signal()) == 0 &&
          PyModule_AddStringConstant(module, "version", PORTICO_VERSION) == 0;
 }

@@ -1,16 +1,45 @@
-// The texts of boot.py and portico.py inside the module, each between portico_..._begin and
-// portico_..._end.
-asm(".pushsection .rodata\n"
-    ".global portico_boot_begin, portico_boot_end, portico_offer_begin, portico_offer_end\n"
-    ".hidden portico_boot_begin, portico_boot_end, portico_offer_begin, portico_offer_end\n"
-    "portico_boot_begin:\n"
-    ".incbin \"" PORTICO_ENGINE_FOLDER
-    "/boot.py\"\n"
-    "portico_boot_end:\n"
-    ".byte 0\n"
-    "portico_offer_begin:\n"
-    ".incbin \"" PORTICO_ENGINE_FOLDER
-    "/portico.py\"\n"
-    "portico_offer_end:\n"
-    ".byte 0\n"
-    ".popsection\n");
+#include "backend/engine/texts.h"
+
+// The text of FOLDER/name.py in the module, from portico_name_begin to portico_name_end. A macro,
+// since the assembler takes literals only.
+#define PORTICO_TEXT(name)                         \
+  asm(".pushsection .rodata\n"                     \
+      ".global portico_" #name                     \
+      "_begin\n"                                   \
+      ".global portico_" #name                     \
+      "_end\n"                                     \
+      ".hidden portico_" #name                     \
+      "_begin\n"                                   \
+      ".hidden portico_" #name                     \
+      "_end\n"                                     \
+      "portico_" #name                             \
+      "_begin:\n"                                  \
+      ".incbin \"" PORTICO_ENGINE_FOLDER "/" #name \
+      ".py\"\n"                                    \
+      "portico_" #name                             \
+      "_end:\n"                                    \
+      ".byte 0\n"                                  \
+      ".popsection\n");                            \
+  extern "C" {                                     \
+  extern const char portico_##name##_begin[];      \
+  extern const char portico_##name##_end[];        \
+  }
+
+PORTICO_TEXT(boot)
+PORTICO_TEXT(messages)
+PORTICO_TEXT(references)
+PORTICO_TEXT(offer)
+PORTICO_TEXT(portico)
+
+namespace portico::engine {
+
+const Text texts[] = {
+    {"boot", portico_boot_begin, portico_boot_end},
+    {"messages", portico_messages_begin, portico_messages_end},
+    {"references", portico_references_begin, portico_references_end},
+    {"offer", portico_offer_begin, portico_offer_end},
+    {"portico", portico_portico_begin, portico_portico_end},
+    {nullptr, nullptr, nullptr},
+};
+
+}  // namespace portico::engine
