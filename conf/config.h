@@ -224,12 +224,19 @@ struct ToApplication {
 /// What answers. Later versions add files, redirect, respond and command.
 using Handler = std::variant<ToPool, ToApplication>;
 
+/// When a request is handed to a worker. Set per site and per route; the nearest wins.
+enum class Handover : std::uint8_t {
+  complete,  ///< with its whole body, so that no worker waits for a client
+  stream,    ///< as soon as its head is there: the application reads while the client sends
+};
+
 /// A path prefix, matched on whole segments, and what answers there.
 struct Route {
   std::string path;  ///< starts with "/"; canonical (no dots, no doubled slash, no query)
-  Handler handler;
+  Handler handler;   ///< its own, else that of the route "/"
   Timeouts timeouts;
   Limits limits;
+  Handover request = Handover::complete;  ///< stream: of applications with threads of their own
   Position where;
 
   friend bool operator==(const Route&, const Route&) = default;

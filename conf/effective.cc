@@ -212,6 +212,14 @@ void put_pool_use(Page& page, const Pool& pool) {
   page.close();
 }
 
+bool is_root(const Route& route) { return route.path == "/"; }
+
+/// Whether what answers there is what answers "/".
+bool is_inherited(const Route& route, const Site& site) {
+  const Route& first = site.routes.front();
+  return !is_root(route) && is_root(first) && route.handler == first.handler;
+}
+
 void put_handler(Page& page, const Route& route, const Config& config) {
   if (const auto* to = std::get_if<ToApplication>(&route.handler)) {
     const Application* application = find_application(config, to->application);
@@ -221,6 +229,12 @@ void put_handler(Page& page, const Route& route, const Config& config) {
     const Pool* pool = find_pool(config, to->pool);
     if (pool != nullptr) put_pool_use(page, *pool);
   }
+}
+
+void put_route(Page& page, const Route& route, const Site& site, const Config& config) {
+  if (!is_inherited(route, site)) put_handler(page, route, config);
+  if (std::holds_alternative<ToApplication>(route.handler))
+    page.line("request", word_of(route.request, handovers));
   page.line("timeouts", inline_timeouts(route.timeouts));
   page.line("limits", inline_limits(route.limits));
 }
@@ -233,15 +247,13 @@ void put_hosts(Page& page, const Site& site) {
   page.close();
 }
 
-bool is_root(const Route& route) { return route.path == "/"; }
-
 void put_routes(Page& page, const Site& site, const Config& config) {
   if (std::all_of(site.routes.begin(), site.routes.end(), is_root)) return;
   page.open("routes");
   for (const Route& route : site.routes) {
     if (is_root(route)) continue;
     page.open(yaml_quote(route.path));
-    put_handler(page, route, config);
+    put_route(page, route, site, config);
     page.close();
   }
   page.close();
@@ -251,7 +263,7 @@ void put_site(Page& page, const Site& site, const Config& config) {
   page.open(yaml_quote(site.is_default ? "default" : site.name));
   put_hosts(page, site);
   for (const Route& route : site.routes) {
-    if (is_root(route)) put_handler(page, route, config);
+    if (is_root(route)) put_route(page, route, site, config);
   }
   page.line("log", inline_log(site.log));
   page.line("merge_slashes", truth(site.merge_slashes));

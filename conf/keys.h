@@ -32,20 +32,20 @@ inline constexpr Section site_section{
     "in a site",
     "aliases wsgi to directory python user workers threads embedded environment environment_file "
     "health touch reload "
-    "before_deploy warm routes timeouts limits log merge_slashes unsafe_encoded_slashes "
+    "before_deploy warm request routes timeouts limits log merge_slashes unsafe_encoded_slashes "
     "unsafe_unknown_methods",
     "command django files hold preload processes recycle redirect "
-    "request respond tls",
+    "respond tls",
     ""};
 
 inline constexpr Section route_section{
     "in a route",
     "wsgi to directory python user workers threads embedded environment environment_file health "
     "touch reload "
-    "before_deploy warm "
+    "before_deploy warm request "
     "timeouts limits",
     "command django files hold preload processes recycle redirect "
-    "request respond",
+    "respond",
     ""};
 
 inline constexpr Section pool_section{"in a pool", "endpoints policy health connections",

@@ -79,6 +79,9 @@ struct Choice {
 inline constexpr std::array<Choice<Policy>, 2> policies{
     {{"round_robin", Policy::round_robin}, {"least_requests", Policy::least_requests}}};
 
+inline constexpr std::array<Choice<Handover>, 2> handovers{
+    {{"complete", Handover::complete}, {"stream", Handover::stream}}};
+
 inline constexpr std::array<Choice<LogFormat>, 5> log_formats{{{"combined", LogFormat::combined},
                                                                {"common", LogFormat::common},
                                                                {"json", LogFormat::json},

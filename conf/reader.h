@@ -87,6 +87,7 @@ class Mapping {
   const Node* find(std::string_view key) const;
   /// The key itself, for the place of a message. `key` must be written.
   const Node& key(std::string_view key) const;
+  bool empty() const { return entries_.empty(); }
   /// Whether a key was refused: then what seems missing may only be misspelt.
   bool has_unknown() const { return has_unknown_; }
 

@@ -163,14 +163,12 @@ void read_server(Reader& reader, const Mapping& top, Config& config) {
   read_top_mappings(reader, top, config);
 }
 
-void read_timeouts(Reader& reader, const Mapping& owner, Timeouts& into) {
-  const Node* node = owner.find("timeouts");
-  if (node != nullptr) read_each_timeout(reader, {reader, *node, timeouts_section}, into);
-}
-
-void read_limits(Reader& reader, const Mapping& owner, Limits& into) {
-  const Node* node = owner.find("limits");
-  if (node != nullptr) read_amounts(reader, {reader, *node, limits_section}, limit_options, into);
+void read_route_settings(Reader& reader, const Mapping& owner, Route& into) {
+  if (const Node* node = owner.find("timeouts"))
+    read_each_timeout(reader, {reader, *node, timeouts_section}, into.timeouts);
+  if (const Node* node = owner.find("limits"))
+    read_amounts(reader, {reader, *node, limits_section}, limit_options, into.limits);
+  reader.read_choice(owner.find("request"), handovers, into.request);
 }
 
 void read_log(Reader& reader, const Mapping& owner, Log& into) {

@@ -12,9 +12,8 @@ namespace portico::conf {
 /// Everything at the top but sites and pools.
 void read_server(Reader& reader, const Mapping& top, Config& config);
 
-/// `timeouts:` and `limits:` of a site or route.
-void read_timeouts(Reader& reader, const Mapping& owner, Timeouts& into);
-void read_limits(Reader& reader, const Mapping& owner, Limits& into);
+/// `timeouts:`, `limits:` and `request:` of a site or route.
+void read_route_settings(Reader& reader, const Mapping& owner, Route& into);
 
 /// `log:` of a site.
 void read_log(Reader& reader, const Mapping& owner, Log& into);

@@ -25,6 +25,27 @@ const Route* find_route(const Site& site, std::string_view path) {
   return at == site.routes.end() ? nullptr : &*at;
 }
 
+/// `request` makes sense only where a worker's thread can wait for the client.
+void settle_request(Reader& reader, const Node& owner, const Mapping& mapping, const Config& config,
+                    Route& route) {
+  const Node* node = mapping.find("request");
+  const auto* to = std::get_if<ToApplication>(&route.handler);
+  if (to == nullptr) {
+    route.request = Handover::complete;
+    if (node == nullptr) return;
+    return reader.refuse(mapping.key("request"),
+                         "\"request\" belongs to \"wsgi\": endpoints get each body as it comes; "
+                         "take it out");
+  }
+  const Application* application = find_application(config, to->application);
+  if (route.request != Handover::stream || application->threads != 0) return;
+  reader.refuse(
+      node == nullptr ? owner : *node,
+      "\"request: stream\" needs threads that wait for the client, and with \"threads: 0\" "
+      "the front itself would wait; write \"threads: 1\" or more for the application, or "
+      "\"request: complete\" here");
+}
+
 std::string standing(const Position& where) {
   return where.file + ":" + std::to_string(where.line);
 }
@@ -41,17 +62,21 @@ void SiteReader::read(Reader& reader, const Entry& entry) {
   reader.read_bool(mapping.find("unsafe_encoded_slashes"), site.unsafe_encoded_slashes);
   reader.read_bool(mapping.find("unsafe_unknown_methods"), site.unsafe_unknown_methods);
   read_log(reader, mapping, site.log);
-  Route own{"/", ToPool{}, config_.timeouts, config_.limits, site.where};
-  read_timeouts(reader, mapping, own.timeouts);
-  read_limits(reader, mapping, own.limits);
+  Route own{.path = "/",
+            .handler = {},
+            .timeouts = config_.timeouts,
+            .limits = config_.limits,
+            .where = site.where};
+  read_route_settings(reader, mapping, own);
   const Node* routes = mapping.find("routes");
-  if (routes == nullptr || has_handler(mapping)) {
+  const bool answers = has_handler(mapping);
+  if (routes == nullptr || answers) {
     const auto handler = read_handler(reader, entry.key, mapping, {site.name, own}, config_);
-    if (handler) site.routes.push_back({"/", *handler, own.timeouts, own.limits, own.where});
+    if (handler) add_route(reader, entry.key, mapping, own, *handler, site);
   } else {
     refuse_application_keys(reader, mapping);
   }
-  if (routes != nullptr) read_routes(reader, *routes, own, site);
+  if (routes != nullptr) read_routes(reader, *routes, {own, answers}, site);
   config_.sites.push_back(std::move(site));
 }
 
@@ -91,11 +116,13 @@ void SiteReader::read_hosts(Reader& reader, const Entry& entry, const Mapping& m
   }
 }
 
-void SiteReader::read_routes(Reader& reader, const Node& node, const Route& inherited, Site& site) {
+void SiteReader::read_routes(Reader& reader, const Node& node, Inherited inherited, Site& site) {
   const auto& entries = reader.named(node, "paths and what answers there: {/api/: {to: api}}");
   for (const bool is_root : {true, false}) {  // "/" comes first, wherever it is written
     for (const Entry& entry : entries) {
-      if ((entry.key.text == "/") == is_root) read_route(reader, entry, inherited, site);
+      if ((entry.key.text == "/") != is_root) continue;
+      read_route(reader, entry, inherited, site);
+      inherited.has_root = inherited.has_root || is_root;
     }
   }
   const bool holds_routes = node.kind == Node::Kind::null || node.kind == Node::Kind::mapping;
@@ -104,22 +131,39 @@ void SiteReader::read_routes(Reader& reader, const Node& node, const Route& inhe
   }
 }
 
-void SiteReader::read_route(Reader& reader, const Entry& entry, const Route& inherited,
+void SiteReader::read_route(Reader& reader, const Entry& entry, const Inherited& inherited,
                             Site& site) {
   const auto path = reader.accept(entry.key, parse_route_path(entry.key.text));
   const Mapping mapping(reader, entry.value, route_section);
-  Route route{path.value_or("/"), ToPool{}, inherited.timeouts, inherited.limits,
-              reader.at(entry.key)};
-  read_timeouts(reader, mapping, route.timeouts);
-  read_limits(reader, mapping, route.limits);
+  Route route = inherited.own;
+  route.path = path.value_or("/");
+  route.where = reader.at(entry.key);
+  read_route_settings(reader, mapping, route);
   const Route* same = path ? find_route(site, *path) : nullptr;
   if (same != nullptr) {
     reader.refuse(entry.key, "the path " + quoted(entry.key.text) + " is the same as in line " +
                                  std::to_string(same->where.line) + "; write it once");
   }
-  const auto handler = read_handler(reader, entry.key, mapping, {site.name, route}, config_);
+  const auto handler = read_route_handler(reader, entry, mapping, route, inherited.has_root, site);
   if (!handler || !path || same != nullptr) return;
-  route.handler = *handler;
+  add_route(reader, entry.key, mapping, route, *handler, site);
+}
+
+/// Its own, or that of "/" for a route that only sets something else.
+std::optional<Handler> SiteReader::read_route_handler(Reader& reader, const Entry& entry,
+                                                      const Mapping& mapping, const Route& route,
+                                                      bool has_root, const Site& site) {
+  if (has_handler(mapping) || !has_root || mapping.empty())
+    return read_handler(reader, entry.key, mapping, {site.name, route}, config_);
+  refuse_application_keys(reader, mapping);
+  const Route* root = find_route(site, "/");
+  return root == nullptr ? std::nullopt : std::optional(root->handler);  // refused already
+}
+
+void SiteReader::add_route(Reader& reader, const Node& owner, const Mapping& mapping, Route route,
+                           const Handler& handler, Site& site) {
+  route.handler = handler;
+  settle_request(reader, owner, mapping, config_, route);
   site.routes.push_back(std::move(route));
 }
 

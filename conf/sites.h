@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "conf/config.h"
@@ -23,8 +24,19 @@ class SiteReader {
   void add_host(Reader& reader, const Node& node, Site& site);
   void claim_host(Reader& reader, const Node& node, const std::string& host);
   void read_hosts(Reader& reader, const Entry& entry, const Mapping& mapping, Site& site);
-  void read_routes(Reader& reader, const Node& node, const Route& inherited, Site& site);
-  void read_route(Reader& reader, const Entry& entry, const Route& inherited, Site& site);
+  /// What a route takes from its site.
+  struct Inherited {
+    const Route& own;  ///< timeouts, limits, request
+    bool has_root;     ///< something is written that answers "/", and so what has no handler
+  };
+
+  void read_routes(Reader& reader, const Node& node, Inherited inherited, Site& site);
+  void read_route(Reader& reader, const Entry& entry, const Inherited& inherited, Site& site);
+  std::optional<Handler> read_route_handler(Reader& reader, const Entry& entry,
+                                            const Mapping& mapping, const Route& route,
+                                            bool has_root, const Site& site);
+  void add_route(Reader& reader, const Node& owner, const Mapping& mapping, Route route,
+                 const Handler& handler, Site& site);
 
   Config& config_;
   std::map<std::string, Position> hosts_;  // who has which host, over all files

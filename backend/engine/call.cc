@@ -56,7 +56,7 @@ bool Caller::begin(const record::Record& record, int descriptor, Outbox& outbox)
   leave_ = false;
   answer_.begin(record, cells_, outbox, *flusher_);
   begin_errors(errors_.get(), record.request_id);
-  if (record.body_place == record::BodyPlace::descriptor && descriptor < 0) {
+  if (record.body_place >= record::BodyPlace::descriptor && descriptor < 0) {
     report(&record, "the request's body did not come with it");
     answer_.fail(AbortReason::engine_error);
   } else {
@@ -81,12 +81,13 @@ bool Caller::end() {
   environ_ = {};
   callables_.end();
   input_.end();
+  feed_.end();
   end_errors(errors_.get());
   return false;
 }
 
 void Caller::call(const record::Record& record, int descriptor) {
-  PyObject* input = input_.begin(record, descriptor);
+  PyObject* input = begin_input(record, descriptor);
   if (input != nullptr && callables_.begin(answer_))
     environ_ = Ref::steal(environs_.make(record, facts_of(record, input)));
   if (!environ_) {
@@ -96,6 +97,11 @@ void Caller::call(const record::Record& record, int descriptor) {
   result_ = Ref::steal(call_two(application_, environ_.get(), callables_.start_response()));
   if (!result_) return application_failed("the application raised an exception");
   respond(result_.get());
+}
+
+PyObject* Caller::begin_input(const record::Record& record, int descriptor) {
+  bool is_feed = record.body_place == record::BodyPlace::feed;
+  return is_feed ? feed_.begin(record, descriptor) : input_.begin(record, descriptor);
 }
 
 CallFacts Caller::facts_of(const record::Record& record, PyObject* input) const {

@@ -9,6 +9,7 @@
 #include "backend/engine/answer.h"
 #include "backend/engine/callables.h"
 #include "backend/engine/environ.h"
+#include "backend/engine/feed_input.h"
 #include "backend/engine/flusher.h"
 #include "backend/engine/input.h"
 #include "backend/engine/outbox.h"
@@ -27,9 +28,10 @@ class Caller {
   /// False with an exception.
   bool open(PyObject* application, PyObject* constants, record::Cells cells, Flusher& flusher);
 
-  /// Runs one claimed request to its end. `descriptor` holds the body when the record says so; it
-  /// stays the caller's. Afterwards the answer's last frame is in the outbox, or sent. False: the
-  /// application raised SystemExit or its like; the worker must leave.
+  /// Runs one claimed request to its end. `descriptor` holds the body when the record says so, and
+  /// stays the caller's, or is the body's feed, and is taken over. Afterwards the answer's last
+  /// frame is in the outbox, or sent. False: the application raised SystemExit or its like; the
+  /// worker must leave.
   bool run(const record::Record& record, int descriptor, Outbox& outbox);
 
   /// The same in steps: begin() calls the application, and while that or step() returns true there
@@ -42,6 +44,7 @@ class Caller {
 
  private:
   void call(const record::Record& record, int descriptor);
+  PyObject* begin_input(const record::Record& record, int descriptor);
   CallFacts facts_of(const record::Record& record, PyObject* input) const;
   void respond(PyObject* result);
   void respond_bytes(PyObject* bytes);
@@ -65,6 +68,7 @@ class Caller {
   Ref errors_;
   EnvironMaker environs_;
   InputSlot input_;
+  FeedSlot feed_;
   Callables callables_;
   Answer answer_;
   record::Cells cells_;

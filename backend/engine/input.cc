@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backend/engine/input_methods.h"
+
 namespace portico::engine {
 namespace {
 
@@ -32,7 +34,7 @@ PyTypeObject* input_type;
 Input* alive(PyObject* self) {
   Input* input = reinterpret_cast<Input*>(self);
   if (input->alive) return input;
-  raise(PyExc_RuntimeError, "wsgi.input was used after the end of its request");
+  raise_dead_input();
   return nullptr;
 }
 
@@ -86,24 +88,12 @@ PyObject* take(Input* input, std::size_t count) {
   return bytes.release();
 }
 
-/// How many bytes a size argument means: all that are left when it is absent, None or negative.
-/// False with an exception.
-bool wanted_bytes(const Input& input, PyObject* const* args, Py_ssize_t count,
-                  std::uint64_t& wanted) {
-  std::uint64_t left = input.size - std::min(input.at, input.size);
-  wanted = left;
-  if (count > 1) return raise(PyExc_TypeError, "at most one argument expected") != nullptr;
-  if (count == 0 || args[0] == Py_None) return true;
-  Py_ssize_t asked = PyNumber_AsSsize_t(args[0], PyExc_OverflowError);
-  if (asked == -1 && PyErr_Occurred() != nullptr) return false;
-  if (asked >= 0) wanted = std::min(left, static_cast<std::uint64_t>(asked));
-  return true;
-}
+std::uint64_t bytes_left(const Input& input) { return input.size - std::min(input.at, input.size); }
 
 PyObject* input_read(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   Input* input = alive(self);
   std::uint64_t wanted = 0;
-  if (input == nullptr || !wanted_bytes(*input, args, count, wanted)) return nullptr;
+  if (input == nullptr || !asked_bytes(args, count, bytes_left(*input), wanted)) return nullptr;
   return take(input, static_cast<std::size_t>(wanted));
 }
 
@@ -160,7 +150,7 @@ PyObject* take_line(Input* input, std::uint64_t limit) {
 PyObject* input_readline(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   Input* input = alive(self);
   std::uint64_t wanted = 0;
-  if (input == nullptr || !wanted_bytes(*input, args, count, wanted)) return nullptr;
+  if (input == nullptr || !asked_bytes(args, count, bytes_left(*input), wanted)) return nullptr;
   return take_line(input, wanted);
 }
 
@@ -174,7 +164,7 @@ PyObject* input_next(PyObject* self) {
 PyObject* input_readlines(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   Input* input = alive(self);
   std::uint64_t hint = 0;
-  if (input == nullptr || !wanted_bytes(*input, args, count, hint)) return nullptr;
+  if (input == nullptr || !asked_bytes(args, count, bytes_left(*input), hint)) return nullptr;
   if (hint == 0) hint = UINT64_MAX;
   Ref lines = Ref::steal(PyList_New(0));
   std::uint64_t begun = input->at;
@@ -185,24 +175,15 @@ PyObject* input_readlines(PyObject* self, PyObject* const* args, Py_ssize_t coun
   return lines.release();
 }
 
-/// readinto(buffer) without Py_buffer, which the stable ABI of 3.8 lacks: a slice of a flat
-/// memoryview is assigned.
 PyObject* input_readinto(PyObject* self, PyObject* buffer) {
   Input* input = alive(self);
   if (input == nullptr) return nullptr;
-  Ref view = Ref::steal(PyMemoryView_FromObject(buffer));
-  Ref flat = view ? Ref::steal(PyObject_CallMethod(view.get(), "cast", "s", "B")) : Ref();
-  if (!flat) return nullptr;
-  Py_ssize_t room = PyObject_Size(flat.get());
-  if (room < 0) return nullptr;
-  std::uint64_t left = input->size - std::min(input->at, input->size);
-  std::size_t part = static_cast<std::size_t>(std::min(left, static_cast<std::uint64_t>(room)));
-  Ref bytes = Ref::steal(take(input, part));
-  Ref stop = Ref::steal(PyLong_FromSize_t(part));
-  Ref slice = stop ? Ref::steal(PySlice_New(nullptr, stop.get(), nullptr)) : Ref();
-  if (!bytes || !slice || PyObject_SetItem(flat.get(), slice.get(), bytes.get()) < 0)
-    return nullptr;
-  return stop.release();
+  std::size_t room = 0;
+  Ref view = flat_view(buffer, room);
+  if (!view) return nullptr;
+  std::uint64_t part = std::min(bytes_left(*input), static_cast<std::uint64_t>(room));
+  Ref bytes = Ref::steal(take(input, static_cast<std::size_t>(part)));
+  return bytes ? put_into(view.get(), bytes.get()) : nullptr;
 }
 
 PyObject* input_tell(PyObject* self, PyObject*) {
@@ -222,19 +203,6 @@ PyObject* input_seek(PyObject* self, PyObject* args) {
     return raise(PyExc_ValueError, "seek to before the beginning of the body");
   input->at = static_cast<std::uint64_t>(origin) + static_cast<std::uint64_t>(offset);
   return PyLong_FromUnsignedLongLong(input->at);
-}
-
-PyObject* input_true(PyObject*, PyObject*) { return PyBool_FromLong(1); }
-
-PyObject* input_false(PyObject*, PyObject*) { return PyBool_FromLong(0); }
-
-PyObject* input_closed(PyObject*, void*) { return PyBool_FromLong(0); }
-
-PyObject* input_close(PyObject*, PyObject*) { Py_RETURN_NONE; }
-
-PyObject* input_iter(PyObject* self) {
-  Py_INCREF(self);
-  return self;
 }
 
 void forget_body(Input* input) {
@@ -266,18 +234,10 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyGetSetDef attributes[] = {
-    {"closed", input_closed, nullptr, "False", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
-};
-
 PyType_Slot slots[] = {
-    {Py_tp_dealloc, as_slot(input_dealloc)},
-    {Py_tp_iter, as_slot(input_iter)},
-    {Py_tp_iternext, as_slot(input_next)},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, attributes},
-    {0, nullptr},
+    {Py_tp_dealloc, as_slot(input_dealloc)}, {Py_tp_iter, as_slot(input_iter)},
+    {Py_tp_iternext, as_slot(input_next)},   {Py_tp_methods, methods},
+    {Py_tp_getset, input_attributes},        {0, nullptr},
 };
 
 PyType_Spec spec = {"_portico.Input", sizeof(Input), 0, Py_TPFLAGS_DEFAULT, slots};

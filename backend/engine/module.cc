@@ -8,6 +8,7 @@
 #include "backend/engine/callables.h"
 #include "backend/engine/direct.h"
 #include "backend/engine/errors.h"
+#include "backend/engine/feed_input.h"
 #include "backend/engine/file_wrapper.h"
 #include "backend/engine/input.h"
 #include "backend/engine/names.h"
@@ -117,8 +118,8 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 bool make_types() {
-  return make_names() && make_input_type() && make_errors_type() && make_callables_type() &&
-         make_file_wrapper_type();
+  return make_names() && make_input_type() && make_feed_input_type() && make_errors_type() &&
+         make_callables_type() && make_file_wrapper_type();
 }
 
 /// {name: bytes}

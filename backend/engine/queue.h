@@ -30,6 +30,12 @@ class Queue {
   /// take).
   int body() const { return body_; }
   void drop_body();
+  /// The same descriptor, which becomes the caller's.
+  int release_body() {
+    int body = body_;
+    body_ = -1;
+    return body;
+  }
 
  private:
   int descriptor_;

@@ -134,7 +134,9 @@ void WorkerThread::handle() {
                    static_cast<std::uint8_t>(index_), now, tid_))
     return;
   if (anything_gathered() && !worker.flusher().arm()) send_all();
-  bool stays = caller_.run(record_, queue_.body(), outbox_of(record_.front_thread));
+  bool is_feed = record_.body_place == record::BodyPlace::feed;
+  int body = is_feed ? queue_.release_body() : queue_.body();
+  bool stays = caller_.run(record_, body, outbox_of(record_.front_thread));
   if (is_stray_child) ::_exit(0);
   if (!stays) worker.give_way("exit");
   look_at_control(now);

@@ -90,6 +90,12 @@ class Flight final : public core::Active {
   friend class QueueSocket;
   friend class WorkerLink;
 
+  /// The kernel has taken the record. The worker's end of a feed must not stay open here.
+  void sent() {
+    state_ = State::sent;
+    body_.reset();
+  }
+
   class Lane& lane_;
   core::Ticket ticket_;
   AnswerSink* sink_ = nullptr;

@@ -107,7 +107,7 @@ bool QueueSocket::send_batch() {
   const int sent = ::sendmmsg(generation_->queue(), messages.data(), static_cast<unsigned>(count),
                               MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return explain(errno);
-  for (int i = 0; i < sent; ++i) outbox_[static_cast<std::size_t>(i)]->state_ = Flight::State::sent;
+  for (int i = 0; i < sent; ++i) outbox_[static_cast<std::size_t>(i)]->sent();
   outbox_.erase(outbox_.begin(), outbox_.begin() + sent);
   return true;
 }

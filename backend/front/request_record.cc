@@ -45,6 +45,18 @@ void fill_head(record::Record& record, const http::RequestHead& head) {
   record.has_length = head.framing.kind != http::Framing::Kind::none;
 }
 
+void fill_body(record::Record& record, const RequestBody& body) {
+  record.content_length = body.size();
+  record.body_place = place_of(body);
+}
+
+// The length of chunks is known only at their end.
+void expect_feed(record::Record& record, const http::Framing& framing) {
+  record.body_place = record::BodyPlace::feed;
+  record.has_length = framing.kind == http::Framing::Kind::length;
+  if (record.has_length) record.content_length = framing.length;
+}
+
 // SERVER_PORT is the public one: what the client wrote, else the scheme's.
 void fill_names(record::Record& record, const serve::Exchange& exchange, const std::string& client,
                 const std::string& fallback_host) {
@@ -77,11 +89,11 @@ core::Result<void> attach_body(Flight& flight, const RequestBody& body) {
   return {};
 }
 
-}  // namespace
-
-core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange,
-                                 const RequestBody& body, std::string_view script_name,
-                                 std::chrono::milliseconds response) {
+/// fill  sets what only the caller knows
+template <typename Fill>
+core::Result<void> write_record(Flight& flight, const serve::Exchange& exchange,
+                                std::string_view script_name, Fill&& fill,
+                                std::string_view inline_body = {}) {
   const http::RequestHead& head = exchange.request();
   const auto path = http::percent_decode(below(head.where.path, script_name));
   if (!path || path->find('\0') != std::string::npos) return Error{Fault::bad_target, 0, writing};
@@ -91,16 +103,35 @@ core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange
   fill_head(record, head);
   fill_names(record, exchange, client, local);
   record.script_name = script_name;
-  record.response_ms = whole_milliseconds(response);
   record.path_info = *path;
-  record.content_length = body.size();
-  record.body_place = place_of(body);
+  fill(record);
   record::RecordWriter writer(flight.record());
   writer.begin(record);
   write_fields(writer, head.fields);
-  if (!writer.finish(body.in_memory() ? body.bytes() : std::string_view()))
-    return Error{Fault::head_too_large, 0, writing};
-  return attach_body(flight, body);
+  if (!writer.finish(inline_body)) return Error{Fault::head_too_large, 0, writing};
+  return {};
+}
+
+}  // namespace
+
+core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange,
+                                 const RequestBody& body, std::string_view script_name,
+                                 std::chrono::milliseconds response) {
+  const auto written = write_record(
+      flight, exchange, script_name,
+      [&](record::Record& record) {
+        record.response_ms = whole_milliseconds(response);
+        fill_body(record, body);
+      },
+      body.in_memory() ? body.bytes() : std::string_view());
+  return written ? attach_body(flight, body) : written;
+}
+
+core::Result<void> write_streamed_request(Flight& flight, const serve::Exchange& exchange,
+                                          std::string_view script_name) {
+  return write_record(flight, exchange, script_name, [&](record::Record& record) {
+    expect_feed(record, exchange.request().framing);
+  });
 }
 
 core::Result<void> write_probe(Flight& flight, const Probe& probe, unsigned front_thread) {

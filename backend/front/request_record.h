@@ -25,6 +25,11 @@ core::Result<void> write_request(Flight& flight, const serve::Exchange& exchange
                                  const RequestBody& body, std::string_view script_name,
                                  std::chrono::milliseconds response);
 
+/// The same of a request whose body follows: the flight has the worker's end of its feed already.
+/// No response time: how long the client will send nobody knows.
+core::Result<void> write_streamed_request(Flight& flight, const serve::Exchange& exchange,
+                                          std::string_view script_name);
+
 /// What a request of our own is for; told to the application as User-Agent and request ID.
 enum class Purpose : std::uint8_t { health, warm_up };
 

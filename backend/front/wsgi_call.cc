@@ -75,7 +75,16 @@ WsgiCall::~WsgiCall() {
 
 void WsgiCall::begin() {
   if (exchange_.request().framing.kind == http::Framing::Kind::none) return submit();
-  collect();
+  if (!is_streamed()) return collect();
+  feed_ = std::make_unique<BodyFeed>(loop(), exchange_.request_body(), *this);
+  submit();
+}
+
+// An empty body is complete when it begins.
+bool WsgiCall::is_streamed() const {
+  const http::Framing& framing = exchange_.request().framing;
+  const bool empty = framing.kind == http::Framing::Kind::length && framing.length == 0;
+  return route_.request == conf::Handover::stream && !empty;
 }
 
 void WsgiCall::advance() {
@@ -122,20 +131,33 @@ void WsgiCall::client_finished() {
 
 bool WsgiCall::write_record(Flight& flight) {
   exchange_.trace().attempts += 1;
-  const auto write = [&] {
-    return write_request(flight, exchange_, request_body_, script_name_, route_.timeouts.response);
-  };
-  auto written = write();
-  const bool crowded = !written && written.error().fault == Fault::head_too_large &&
-                       request_body_.in_memory() && request_body_.size() != 0;
-  if (crowded) {
-    written = request_body_.leave_memory();
-    if (written) written = write();
-  }
+  const auto written = feed_ == nullptr ? write_whole(flight) : write_streamed(flight);
   if (written) return true;
   flight_ = nullptr;
   fail(written.error());
   return false;
+}
+
+core::Result<void> WsgiCall::write_whole(Flight& flight) {
+  const auto write = [&] {
+    return write_request(flight, exchange_, request_body_, script_name_, route_.timeouts.response);
+  };
+  const auto written = write();
+  const bool crowded = !written && written.error().fault == Fault::head_too_large &&
+                       request_body_.in_memory() && request_body_.size() != 0;
+  if (!crowded) return written;
+  if (auto moved = request_body_.leave_memory(); !moved) return moved;
+  return write();
+}
+
+// What one worker has taken of a body no other will ever see. (Only a worker that lies in its cell
+// can come here: a record that nobody has claimed is given nothing.)
+core::Result<void> WsgiCall::write_streamed(Flight& flight) {
+  if (!feed_->untouched()) return Error{Fault::worker_died, 0, "reading the request body"};
+  auto end = feed_->open();
+  if (!end) return end.error();
+  flight.body() = std::move(*end);
+  return write_streamed_request(flight, exchange_, script_name_);
 }
 
 core::Time WsgiCall::claimed_at() const {
@@ -176,8 +198,7 @@ void WsgiCall::on_file(core::FileRange range) {
 
 void WsgiCall::on_end() {
   flight_ = nullptr;
-  state_ = State::over;
-  timer_.clear();
+  let_go();
   if (body_ != nullptr) body_->finish();
 }
 
@@ -188,8 +209,9 @@ void WsgiCall::on_abort(record::AbortReason reason) {
 }
 
 bool WsgiCall::on_worker_lost(unsigned deaths) {
-  const bool repeat =
-      state_ == State::flying && deaths < 2 && safe_to_repeat(exchange_.request().method);
+  const bool repeat = state_ == State::flying && deaths < 2 &&
+                      safe_to_repeat(exchange_.request().method) &&
+                      (feed_ == nullptr || feed_->untouched());
   if (repeat) return true;
   note_claim();
   flight_ = nullptr;
@@ -216,6 +238,12 @@ void WsgiCall::let_go() {
   state_ = State::over;
   timer_.clear();
   if (flight_ != nullptr) std::exchange(flight_, nullptr)->abandon();
+  if (feed_ != nullptr) loop().retire(std::move(feed_));
+}
+
+// Once the head has gone, what becomes of the answer is the application's affair: its read raises.
+void WsgiCall::feed_failed(const Error& error) {
+  if (state_ == State::flying) fail(error);
 }
 
 void WsgiCall::body_drained() {
@@ -247,14 +275,20 @@ void WsgiCall::queue_deadline() {
 }
 
 void WsgiCall::response_deadline() {
-  const core::Time since = state_ == State::answering ? last_frame_ : claimed_at();
-  const core::Time deadline = since + route_.timeouts.response;
-  if (full()) return timer_.set_after(route_.timeouts.response);
+  const core::Time deadline = last_sign() + route_.timeouts.response;
+  const bool not_its_turn = full() || (feed_ != nullptr && feed_->awaits_client());
+  if (not_its_turn) return timer_.set_after(route_.timeouts.response);
   if (loop().now() < deadline) return timer_.set(deadline);
   note_claim();
   flight_->report_hang();
   fail(Fault::response_timeout,
        state_ == State::answering ? "waiting for more of the answer" : "waiting for the answer");
+}
+
+// When the worker last showed that it is at work.
+core::Time WsgiCall::last_sign() const {
+  const core::Time sign = state_ == State::answering ? last_frame_ : claimed_at();
+  return feed_ == nullptr ? sign : std::max(sign, feed_->last_moved());
 }
 
 }  // namespace portico::backend

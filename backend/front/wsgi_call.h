@@ -1,14 +1,16 @@
 // WsgiCall: the task of one exchange that an application answers.
 //
 // Owned by its exchange; the front thread. collecting (the body comes in) → flying (queued, sent,
-// claimed: see Flight) → answering (the head has come) → over. Destroying it takes the record back
-// or cancels it.
+// claimed: see Flight) → answering (the head has come) → over. Where the route has its requests
+// streamed, nothing is collected: the body goes through a BodyFeed while the worker reads.
+// Destroying it takes the record back or cancels it.
 #pragma once
 
 #include <memory>
 
 #include "backend/front/answer_body.h"
 #include "backend/front/application.h"
+#include "backend/front/body_feed.h"
 #include "backend/front/flight.h"
 #include "backend/front/request_body.h"
 #include "conf/config.h"
@@ -22,7 +24,8 @@ namespace portico::backend {
 class WsgiCall final : public serve::Task,
                        public core::Active,
                        public AnswerSink,
-                       public AnswerBody::Owner {
+                       public AnswerBody::Owner,
+                       public BodyFeed::Owner {
  public:
   enum class State { collecting, flying, answering, over };
 
@@ -50,13 +53,19 @@ class WsgiCall final : public serve::Task,
   bool full() const override { return body_ != nullptr && body_->full(); }
   void body_drained() override;
   void body_dropped() override;
+  bool may_feed() const override { return flight_ != nullptr && flight_->claimed(); }
+  void feed_failed(const core::Error& error) override;
 
+  bool is_streamed() const;
   void collect();
   void submit();
   void on_deadline();
   void queue_deadline();
   core::Time queue_ends() const;
   void await_claim(core::Time deadline);
+  core::Result<void> write_whole(Flight& flight);
+  core::Result<void> write_streamed(Flight& flight);
+  core::Time last_sign() const;
   void response_deadline();
   void note_claim();
   void let_go();
@@ -70,6 +79,7 @@ class WsgiCall final : public serve::Task,
   std::string_view script_name_;
   State state_ = State::collecting;
   RequestBody request_body_;
+  std::unique_ptr<BodyFeed> feed_;  // in its place, where the request is streamed
   Flight* flight_ = nullptr;
   AnswerBody* body_ = nullptr;  // owned by the exchange once it was responded
   core::Time queued_at_;

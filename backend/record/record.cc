@@ -92,6 +92,9 @@ bool body_is_sound(const RecordHeader& header) {
       return header.content_length == header.body_bytes;
     case BodyPlace::descriptor:
       return header.body_bytes == 0;
+    case BodyPlace::feed:
+      return header.body_bytes == 0 &&
+             (header.content_length == 0 || (header.flags & flag_has_length) != 0);
   }
   return false;
 }

@@ -1,5 +1,5 @@
-// A record: one complete request on its way from the front to a worker, one datagram in the
-// application's queue.
+// A record: one request on its way from the front to a worker, one datagram in the application's
+// queue. It is complete but for a body that is streamed (feed.h).
 //
 // The front thread writes it (RecordWriter), a worker thread reads it (read_record, FieldCursor).
 // Layout and limits are in README.md beside this file. Integers are in the machine's order: both
@@ -28,6 +28,7 @@ enum class BodyPlace : std::uint8_t {
   none = 0,        ///< the request has no body
   in_record = 1,   ///< behind the fields
   descriptor = 2,  ///< one read-only descriptor beside the datagram, from offset 0
+  feed = 3,        ///< it follows while the application reads: one descriptor, see feed.h
 };
 
 /// One request. As a value it only points: at the front's own memory when written, at the datagram
@@ -39,18 +40,20 @@ struct Record {
       0;  ///< picks the answer socket: thread * front_threads + front_thread
   std::uint8_t http_version = 11;  ///< 10, 11 or 20
   bool https = false;              ///< from the front's own knowledge, never from a field
-  bool has_length = false;  ///< CONTENT_LENGTH is to be given (a length or a decoded chunked body)
+  /// CONTENT_LENGTH is to be given: a length, or a decoded chunked body that is whole.
+  bool has_length = false;
   BodyPlace body_place = BodyPlace::none;
   std::uint16_t client_port = 0;
   std::uint16_t server_port = 0;
   std::uint32_t response_ms =
       0;  ///< from the claim until the front answers 504; 0: it has no such time
-  std::uint64_t content_length = 0;  ///< the body's true size in bytes, whole and decoded
-  std::string_view method;           ///< as sent, case kept
-  std::string_view target;           ///< the raw request target
-  std::string_view script_name;      ///< raw, cut on a segment boundary of the raw path
-  std::string_view path_info;        ///< percent-decoded bytes, no NUL
-  std::string_view query;            ///< raw, without '?'
+  /// The body's true size in bytes, decoded; of a feed only with has_length, else 0.
+  std::uint64_t content_length = 0;
+  std::string_view method;       ///< as sent, case kept
+  std::string_view target;       ///< the raw request target
+  std::string_view script_name;  ///< raw, cut on a segment boundary of the raw path
+  std::string_view path_info;    ///< percent-decoded bytes, no NUL
+  std::string_view query;        ///< raw, without '?'
   std::string_view request_id;
   std::string_view client_address;  ///< numeric, without port
   std::string_view server_name;     ///< never empty
