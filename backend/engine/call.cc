@@ -242,7 +242,12 @@ void Caller::close(PyObject* result) {
   if (report_exception(record_, "close() raised")) leave_ = true;
 }
 
+/// An upload that breaks off is the client's affair: no traceback.
 void Caller::application_failed(const char* what) {
+  if (feed_.failed() && PyErr_ExceptionMatches(PyExc_ConnectionError) != 0) {
+    report_briefly(record_, "the request body could not be read");
+    return answer_.fail(AbortReason::input_error);
+  }
   if (report_exception(record_, what)) leave_ = true;
   answer_.fail(AbortReason::application_error);
 }

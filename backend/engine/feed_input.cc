@@ -256,6 +256,12 @@ PyObject* FeedSlot::begin(const record::Record& record, int descriptor) {
   return object_.get();
 }
 
+bool FeedSlot::failed() const {
+  if (!object_) return false;
+  const FeedInput* input = input_of(object_.get());
+  return input->alive && input->feed.state == Feed::State::failed;
+}
+
 void FeedSlot::end() {
   if (!object_) return;
   FeedInput* input = input_of(object_.get());

@@ -23,6 +23,8 @@ class FeedSlot {
   /// Ends the request: nothing is read any more, and whatever the application has kept is dead. A
   /// thread that still reads is sent away.
   void end();
+  /// Whether the body has turned out never to be complete, and the application knows.
+  bool failed() const;
 
  private:
   Ref object_;

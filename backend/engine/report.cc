@@ -94,4 +94,20 @@ bool report_exception(const record::Record* record, const char* what) {
   return leaves;
 }
 
+void report_briefly(const record::Record* record, const char* what) {
+  Caught caught = catch_exception();
+  Ref words = Ref::steal(PyObject_Str(caught.value.get()));
+  Ref bytes;
+  if (words)
+    bytes = Ref::steal(PyUnicode_AsEncodedString(words.get(), "utf-8", "backslashreplace"));
+  PyErr_Clear();
+  record::Buffer text;
+  append_request(text, record);
+  text.append(what);
+  text.append(": ");
+  if (bytes) text.append(bytes_of(bytes.get()));
+  text.append("\n");
+  write_stderr(text.view());
+}
+
 }  // namespace portico::engine

@@ -26,4 +26,8 @@ void report(const record::Record* record, const char* message);
 /// an Exception (SystemExit, KeyboardInterrupt ...): the worker must leave.
 bool report_exception(const record::Record* record, const char* what);
 
+/// The same in one line, "[id] METHOD target: what: text of the exception", for what is nobody's
+/// mistake. Only of an Exception.
+void report_briefly(const record::Record* record, const char* what);
+
 }  // namespace portico::engine

@@ -35,6 +35,8 @@ void write_again(const Record& record) {
   require(read_record(out.view(), again));
   require(again.target == record.target && again.body == record.body);
   require(again.field_count == record.field_count);
+  require(again.body_place == record.body_place && again.has_length == record.has_length);
+  require(again.content_length == record.content_length);
 }
 
 }  // namespace

@@ -95,8 +95,8 @@ class Cells:
 
 def make_record(cell, serial, method='GET', target='/', fields=(), body=None, length=None, script_name='', http=11,
                 https=False, front_thread=0, request_id='id-1', client=('192.0.2.7', 4711),
-                server=('shop.example', 8080), tls=('', ''), path=None, known=True, response_ms=0):
-    """A record as the front writes it. `body` None: no body; `length`: the body is in a descriptor."""
+                server=('shop.example', 8080), tls=('', ''), path=None, known=True, response_ms=0, feed=False):
+    """A record as the front writes it. `body` None: no body; `length`: the body is in a descriptor; `feed`: it follows."""
     raw_path, _, query = target.partition('?')
     if path is None:
         path = urllib.parse.unquote_to_bytes(raw_path[len(script_name):])
@@ -109,7 +109,7 @@ def make_record(cell, serial, method='GET', target='/', fields=(), body=None, le
         spelt = b'' if number else name
         rows += struct.pack('=HHI', number, len(spelt), len(value)) + spelt + value
     inline = body or b''
-    place = 2 if length is not None else 1 if inline else 0
+    place = 3 if feed else 2 if length is not None else 1 if inline else 0
     size = length if length is not None else len(inline)
     flags = (1 if https else 0) | (2 if body is not None or length is not None else 0)
     total = 64 + 40 + sum(map(len, parts)) + len(rows) + len(inline)
@@ -117,6 +117,55 @@ def make_record(cell, serial, method='GET', target='/', fields=(), body=None, le
                          len(fields), front_thread, flags, client[1], server[1], http, place, response_ms)
     header = header.ljust(64, b'\0')
     return header + struct.pack('=10I', *map(len, parts)) + b''.join(parts) + rows + inline
+
+
+# -- feeds ---------------------------------------------------------------------------------------------------------
+
+PIECE, BODY_END, BODY_FAIL = range(1, 4)
+CLIENT_GONE, TOO_LARGE, TOO_SLOW, MALFORMED, REFUSED = range(1, 6)
+
+
+class Feed:
+    """The front's end of the way by which a streamed body comes; the worker's goes with the record."""
+
+    def __init__(self):
+        self.end, self.worker_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.end.settimeout(DEADLINE)
+
+    def note(self):
+        """The next note: (taken, waits), or None at the end."""
+        try:
+            told = self.end.recv(64)
+        except ConnectionResetError:  # the worker has left something unread; said once
+            told = self.end.recv(64)
+        return struct.unpack('=QQ', told) if told else None
+
+    def wait_for(self, taken):
+        """Until the worker waits for what follows so many bytes."""
+        while (note := self.note()) != (taken, 1):
+            assert note is not None and note[0] <= taken, note
+
+    def send(self, kind, failure=0, body=b''):
+        self.end.send(struct.pack('=II', kind, failure) + body)
+
+    def give(self, body, size=65536):
+        """All of a body in pieces, as far as the worker takes it."""
+        try:
+            for at in range(0, len(body), size):
+                self.send(PIECE, body=body[at:at + size])
+            self.send(BODY_END)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
+    def closed(self):
+        """Whether the worker has closed its end, notes before it aside."""
+        while self.note() is not None:
+            pass
+        return True
+
+    def close(self):
+        self.end.close()
+        self.worker_end.close()
 
 
 # -- frames --------------------------------------------------------------------------------------------------------
@@ -300,6 +349,12 @@ class Site:
         else:
             socket.send_fds(self.queue, [record], [body_file])
         return cell, serial
+
+    def post_streamed(self, feed, **request):
+        """Sends a record whose body comes by the feed; returns (cell, serial)."""
+        posted = self.post(body_file=feed.worker_end.fileno(), feed=True, **request)
+        feed.worker_end.close()
+        return posted
 
     def ask(self, worker=None, stream=0, **request):
         """Sends a record and takes the answer from that worker's stream (default: the only one's)."""

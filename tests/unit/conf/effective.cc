@@ -47,6 +47,13 @@ pools: {p: {endpoints: ["a:1"], policy: least_requests,
       "sites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: 3}}\n",
       "front_threads: 1\nsites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: "
       "0}}\n",
+      "sites: {a.example: {wsgi: a, directory: /a, request: stream, routes: {/x: {request: "
+      "complete}, "
+      "/y/: {limits: {body: 5B}}, /z: {to: \"a:1\"}, /b: {wsgi: b, directory: /b}}}}\n",
+      "sites: {a.example: {to: \"a:1\", routes: {/x: {limits: {queue: 3}}}}, b.example: {to: p, "
+      "routes: {/x: {to: p}, /y: {timeouts: {idle: 1s}}}}}\npools: {p: {endpoints: [\"a:1\"]}}\n",
+      "sites: {a.example: {request: stream, routes: {/x: {to: \"a:1\"}, /b: {wsgi: b, directory: "
+      "/b}, /c: {wsgi: c, directory: /c, request: complete}}}}\n",
       R"(limits: {queue: 5}
 sites:
   a.example:

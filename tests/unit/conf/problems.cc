@@ -252,6 +252,40 @@ TEST_CASE("problems: exactly one handler in a site without routes, and in every 
   check(one);
 }
 
+TEST_CASE("problems: requests are streamed to applications with threads that can wait") {
+  const std::string embedded =
+      "front_threads: 1\nsites:\n  a.example:\n    wsgi: a\n    directory: /a\n    embedded: true\n"
+      "    threads: 0\n";
+  const std::string remedy =
+      "\"request: stream\" needs threads that wait for the client, and with \"threads: 0\" the "
+      "front "
+      "itself would wait; write \"threads: 1\" or more for the application, or \"request: "
+      "complete\" "
+      "here";
+  const Case one = GENERATE_COPY(values<Case>({
+      {embedded + "    request: stream\n", {"8:14: " + remedy}},
+      {embedded + "    routes: {/x: {request: stream}}\n", {"8:28: " + remedy}},
+      {"front_threads: 1\nsites: {a.example: {request: stream, routes: {/x: {wsgi: a, directory: "
+       "/a, embedded: true, threads: 0}}}}\n",
+       {"2:47: " + remedy}},
+      {site + "    request: stream\n",
+       {"4:5: \"request\" belongs to \"wsgi\": endpoints get each body as it comes; take it out"}},
+      {site + "    routes: {/x: {request: complete}}\n",
+       {"4:19: \"request\" belongs to \"wsgi\": endpoints get each body as it comes; take it out"}},
+      {"sites: {a.example: {wsgi: a, directory: /a, request: buffered}}\n",
+       {"1:54: \"buffered\" is not known here; write complete or stream"}},
+      {"sites: {a.example: {wsgi: a, directory: /a, routes: {/x: {threads: 2, request: "
+       "stream}}}}\n",
+       {"1:59: \"threads\" belongs to \"wsgi\"; take it out"}},
+      {"sites: {a.example: {wsgi: a, routes: {/x: {request: stream}}}}\n",
+       {"1:9: a wsgi handler without a directory; write \"directory:\" and where the application "
+        "lives"}},
+      {"sites: {a.example: {wsgi: a, to: b, routes: {/x: {request: stream}}}}\n",
+       {"1:30: \"wsgi\" and \"to\" side by side; write one of them"}},
+  }));
+  check(one);
+}
+
 TEST_CASE("problems: unknown pools get the nearest name") {
   const Case one = GENERATE(values<Case>({
       {"pools: {api: {endpoints: [\"a:1\"]}}\nsites: {a.example: {to: apj}}\n",

@@ -94,6 +94,49 @@ sites:
   CHECK(find_pool(config, "api")->queue == 7);
 }
 
+TEST_CASE("values: a route without a handler of its own is answered by what answers \"/\"") {
+  const Config config = loaded(R"(
+sites:
+  a.example:
+    wsgi: a
+    directory: /a
+    routes:
+      /upload/: {request: stream}
+      /large: {limits: {body: 1GiB}}
+  b.example:
+    routes: {/x: {limits: {body: 2GiB}}, /: {to: "127.0.0.1:1"}}
+)");
+  CHECK(config.applications.size() == 1);
+  CHECK(std::get<ToApplication>(route(config, "/upload/").handler).application == "a.example");
+  CHECK(std::get<ToApplication>(route(config, "/large").handler).application == "a.example");
+  CHECK(route(config, "/large").limits.body == gib);
+  CHECK(config.applications.at(0).script_name.empty());
+  CHECK(config.sites.at(1).routes.at(1).handler == config.sites.at(1).routes.at(0).handler);
+  CHECK(config.sites.at(1).routes.at(1).limits.body == 2 * gib);
+}
+
+TEST_CASE("values: request is complete; it goes from sites to routes of applications") {
+  const Config config = loaded(R"(
+sites:
+  a.example:
+    wsgi: a
+    directory: /a
+    request: stream
+    routes:
+      /whole: {request: complete}
+      /same: {limits: {body: 1B}}
+      /blog: {wsgi: b, directory: /b}
+      /far: {to: "127.0.0.1:2"}
+  b.example: {wsgi: b, directory: /b}
+)");
+  CHECK(route(config, "/").request == Handover::stream);
+  CHECK(route(config, "/whole").request == Handover::complete);
+  CHECK(route(config, "/same").request == Handover::stream);
+  CHECK(route(config, "/blog").request == Handover::stream);
+  CHECK(route(config, "/far").request == Handover::complete);
+  CHECK(config.sites.at(1).routes.at(0).request == Handover::complete);
+}
+
 TEST_CASE("values: a site's log takes what it does not say from the top") {
   const Config config = loaded(R"(
 log: {access: /log/all, format: json, level: error}

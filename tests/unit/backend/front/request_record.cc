@@ -185,6 +185,20 @@ TEST_CASE("request record: a large body goes as a descriptor that cannot be writ
   CHECK(::pwrite(fd, "x", 1, 0) == -1);
 }
 
+TEST_CASE("request record: of a streamed body the length, if the client told it, and no more") {
+  const bool told = GENERATE(false, true);
+  Bench bench(std::string("POST /x HTTP/1.1\r\nHost: a.example\r\n") +
+              (told ? "Content-Length: 5" : "Transfer-Encoding: chunked") + "\r\n\r\n");
+  REQUIRE(backend::write_streamed_request(*bench.flight, bench.exchange, ""));
+  const Taken taken = bench.read();
+  CHECK(taken.record.body_place == record::BodyPlace::feed);
+  CHECK(taken.record.has_length == told);
+  CHECK(taken.record.content_length == (told ? 5 : 0));
+  CHECK(taken.record.path_info == "/x");
+  CHECK(taken.record.response_ms == 0);
+  CHECK(taken.record.body.empty());
+}
+
 TEST_CASE("request record: a head that no record can hold is refused") {
   Bench bench("GET / HTTP/1.1\r\nHost: a.example\r\nX-Large: " + std::string(90'000, 'x') +
               "\r\n\r\n");

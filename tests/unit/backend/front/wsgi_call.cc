@@ -5,9 +5,7 @@
 
 #include "backend/front/wsgi_handler.h"
 #include "proxy/http/target.h"
-#include "tests/support/fake_exchange.h"
-#include "tests/support/pieces.h"
-#include "tests/support/wsgi_bench.h"
+#include "tests/support/wsgi_call_bench.h"
 
 using namespace portico;
 using namespace portico::tests;
@@ -23,55 +21,7 @@ constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n";
 constexpr std::string_view post =
     "POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-struct Bench {
-  explicit Bench(std::string_view head = get, Drive drive = Drive::by_hand)
-      : wsgi(drive), exchange(head, &wsgi.loop) {
-    REQUIRE(http::canonicalise(exchange.mutable_request().where, {}));
-    exchange.bring(source);
-    exchange.trace().client = exchange.connection().client;
-    route.timeouts.queue = seconds(10);
-    route.timeouts.response = seconds(30);
-  }
-  ~Bench() {
-    exchange.response_body().reset();
-    call.reset();
-  }
-
-  void begin() {
-    call = std::make_unique<backend::WsgiCall>(exchange, *wsgi.app, route, "");
-    call->begin();
-    wsgi.loop.turn();
-  }
-  void pass(core::Duration time) { wsgi.loop.pass(time); }
-  /// The clock in steps, as timers that are moved need it.
-  void pass_in_steps(core::Duration time, core::Duration step = seconds(1)) {
-    for (; time > core::Duration(0); time -= step) pass(step);
-  }
-  std::uint64_t now_ns() const {
-    return static_cast<std::uint64_t>(wsgi.loop.now().time_since_epoch().count());
-  }
-  /// What the client gets so far.
-  Flow pull() {
-    http::Pull pulled;
-    while ((pulled = exchange.response_body()->pull(1000, reader)).flow == Flow::data)
-      body += text_of(pulled.piece);
-    error = pulled.error;
-    return pulled.flow;
-  }
-  template <typename Holds>
-  void until(Holds&& holds) {
-    REQUIRE(wsgi.until(holds));
-  }
-
-  WsgiBench wsgi;
-  FakeExchange exchange;
-  ScriptedBody source;
-  conf::Route route;
-  Agent reader{wsgi.loop, [] {}};
-  std::string body;
-  core::Error error;
-  std::unique_ptr<backend::WsgiCall> call;
-};
+using Bench = WsgiCallBench;
 
 }  // namespace
 

@@ -181,6 +181,27 @@ TEST_CASE("record: a body in a descriptor is not in the datagram") {
   CHECK_FALSE(writer.finish("body"));
 }
 
+TEST_CASE("record: a body that follows has a length only where it was told") {
+  Buffer out;
+  RecordWriter writer(out);
+  Record record = sample();
+  record.body_place = BodyPlace::feed;
+  writer.begin(record);
+  REQUIRE(writer.finish());
+  Record read;
+  REQUIRE(read_record(out.view(), read));
+  CHECK(read.body_place == BodyPlace::feed);
+  CHECK(read.content_length == 4);
+  record.has_length = false;
+  writer.begin(record);
+  CHECK_FALSE(writer.finish());
+  record.content_length = 0;
+  writer.begin(record);
+  CHECK_FALSE(writer.finish("body"));
+  writer.begin(record);
+  CHECK(writer.finish());
+}
+
 TEST_CASE("known fields: each number leads to its name and back") {
   for (std::uint16_t id = 1; id <= known_field_count; ++id) {
     CHECK_FALSE(known_field_name(id).empty());
