@@ -6,12 +6,13 @@ import threading
 class Load(threading.Thread):
     """Sends one request after the other until told to stop, and counts the statuses.
 
-    Each has a target of its own: path, number of the load, number of the request.
+    Each has a target of its own: path, number of the load, number of the request. body: of each POST.
     """
 
-    def __init__(self, door, method, number, path='/', host='a.example'):
+    def __init__(self, door, method, number, path='/', host='a.example', body=b''):
         super().__init__(daemon=True)
         self.door, self.method, self.host = door, method, host
+        self.body = body if method == 'POST' else None
         self.name_of = (path + str(number) + '-{}').format
         self.statuses = collections.Counter()
         self.stop = threading.Event()
@@ -20,8 +21,7 @@ class Load(threading.Thread):
         connection = self.door.connect()
         sent = 0
         while not self.stop.is_set():
-            body = b'' if self.method == 'POST' else None
-            connection.request(self.name_of(sent), self.host, self.method, body=body)
+            connection.request(self.name_of(sent), self.host, self.method, body=self.body)
             response = connection.read_response(self.method)
             self.statuses[response.status] += 1
             if response.field('connection') == 'close':

@@ -11,3 +11,5 @@ MODES = {
     'embedded-in-the-loop': Mode('embedded: true, threads: 0', 1, 'front_threads: 1\n'),
 }
 EMBEDDED = [name for name in MODES if name.startswith('embedded')]
+# Those in which an application can read while the client sends.
+STREAMING = [name for name, mode in MODES.items() if 'threads: 0' not in mode.options]

@@ -124,7 +124,8 @@ def door(lasting_portico, lasting_folder):
     end = RawEndpoint(serve)
     yield lasting_portico(f'limits: {{body: 200MB}}\nspool: {{threshold: 20KB, memory: 1MiB}}\nsites:\n'
                           f'  endpoint: {{to: "{end.address}"}}\n'
-                          f'  application: {{wsgi: bytes_app, directory: {lasting_folder}}}\n')
+                          f'  application: {{wsgi: bytes_app, directory: {lasting_folder}}}\n'
+                          f'  streamed: {{wsgi: bytes_app, directory: {lasting_folder}, request: stream}}\n')
     end.close()
 
 
@@ -233,7 +234,8 @@ def upload(client, stream, host, target, framing, body, most):
 
 
 UPLOADS = [('endpoint', '/'), ('application', '/read'), ('application', '/parts'),
-           ('application', '/lines'), ('application', '/readline')]
+           ('application', '/lines'), ('application', '/readline'),
+           ('streamed', '/read'), ('streamed', '/parts'), ('streamed', '/lines'), ('streamed', '/readline')]
 
 
 @pytest.mark.parametrize('most', [700, 200_000], ids=['slow', 'fast'])

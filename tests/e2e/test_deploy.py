@@ -3,6 +3,8 @@ import collections
 import os
 import signal
 
+import pytest
+
 import processes
 from door import command
 from load import Load
@@ -19,6 +21,7 @@ LOG = os.open({log!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 def application(environ, start_response):
     if environ['REQUEST_METHOD'] == 'POST':
         os.write(LOG, (environ['QUERY_STRING'] + '\\n').encode())
+        assert len(environ['wsgi.input'].read()) == int(environ['CONTENT_LENGTH'])
     total = sum(range(20000))
     start_response({status!r}, [('Content-Type', 'text/plain')])
     return [b'%s %d' % (VERSION.encode(), os.getpid())]
@@ -71,9 +74,10 @@ def answered(loads, method):
     return sum((load.statuses for load in loads if load.method == method), collections.Counter())
 
 
-def test_deploys_under_load_lose_no_request_and_run_none_twice(portico, folder):
-    shop = Shop(portico, folder)
-    loads = [Load(shop.door, method, number, '/?') for number, method in enumerate(['GET', 'POST'] * 3)]
+@pytest.mark.parametrize('more, body', [('', b''), (', request: stream', b'body')], ids=['complete', 'streamed'])
+def test_deploys_under_load_lose_no_request_and_run_none_twice(portico, folder, more, body):
+    shop = Shop(portico, folder, more)
+    loads = [Load(shop.door, method, number, '/?', body=body) for number, method in enumerate(['GET', 'POST'] * 3)]
     for load in loads:
         load.start()
     for number in range(2, 2 + DEPLOYS):

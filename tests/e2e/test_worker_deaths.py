@@ -5,6 +5,8 @@ import pathlib
 import signal
 import time
 
+import pytest
+
 import processes
 from load import Load
 from waiting import eventually
@@ -18,6 +20,7 @@ LOG = os.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'ran'), o
 def application(environ, start_response):
     if environ['REQUEST_METHOD'] == 'POST':
         os.write(LOG, (environ['QUERY_STRING'] + '\\n').encode())
+        assert len(environ['wsgi.input'].read()) == int(environ['CONTENT_LENGTH'])
     total = sum(range(20000))
     start_response('200 OK', [('Content-Type', 'text/plain')])
     return [b'%d %d' % (os.getpid(), total)]
@@ -38,11 +41,12 @@ def workers_of(door):
     return [worker for zygote in zygotes for worker in processes.children(zygote)]
 
 
-def test_kills_lose_no_get_and_run_no_post_twice(portico, folder):
+@pytest.mark.parametrize('more, body', [('', b''), (', request: stream', b'body')], ids=['complete', 'streamed'])
+def test_kills_lose_no_get_and_run_no_post_twice(portico, folder, more, body):
     place(folder)
-    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 3}}\n')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}, workers: 3{more}}}\n')
     eventually(lambda: len(workers_of(door)) == 3, what='three workers')
-    loads = [Load(door, method, number, '/?') for number, method in enumerate(['GET', 'POST'] * 4)]
+    loads = [Load(door, method, number, '/?', body=body) for number, method in enumerate(['GET', 'POST'] * 4)]
     for load in loads:
         load.start()
     for _ in range(KILLS):
