@@ -10,7 +10,7 @@ namespace portico::engine {
 namespace {
 
 /// Up to here bytes are copied behind their head; above, they are sent from where they are.
-constexpr std::size_t copied_bytes = std::size_t{8} * 1024;
+constexpr std::size_t copied_bytes = std::size_t{16} * 1024;
 /// A buffer larger than this is not kept for the next request.
 constexpr std::size_t kept_bytes = std::size_t{128} * 1024;
 

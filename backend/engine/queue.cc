@@ -29,6 +29,17 @@ void Queue::drop_body() {
 
 Queue::Taken Queue::take(record::Record& record) {
   drop_body();
+  if (in_hand_.empty()) {
+    Taken taken = receive();
+    if (taken != Taken::record) return taken;
+  }
+  if (record::take_record(in_hand_, record)) return Taken::record;
+  in_hand_ = {};
+  return Taken::junk;
+}
+
+/// Record: something is in hand.
+Queue::Taken Queue::receive() {
   iovec part{bytes_, sizeof bytes_};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};
@@ -41,10 +52,9 @@ Queue::Taken Queue::take(record::Record& record) {
     return errno == EAGAIN || errno == EINTR || errno == ENOMEM ? Taken::nothing : Taken::closed;
   if (size == 0) return Taken::closed;
   if (message.msg_controllen != 0) body_ = descriptor_in(message);
-  bool whole = (message.msg_flags & MSG_TRUNC) == 0;
-  return whole && record::read_record({bytes_, static_cast<std::size_t>(size)}, record)
-             ? Taken::record
-             : Taken::junk;
+  if ((message.msg_flags & MSG_TRUNC) != 0) return Taken::junk;
+  in_hand_ = {bytes_, static_cast<std::size_t>(size)};
+  return Taken::record;
 }
 
 }  // namespace portico::engine

@@ -1,10 +1,12 @@
-// The worker's end of the application's queue: takes one record at a time.
+// The worker's end of the application's queue: takes a datagram at a time, and gives its records
+// one by one.
 //
 // One a worker thread, with its own memory; several threads and processes take from the same
 // socket.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "backend/record/record.h"
 
@@ -24,7 +26,8 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
   ~Queue() { drop_body(); }
 
-  /// Takes what is next, without waiting. A record's views last until the next take().
+  /// Gives what is next, without waiting. A record's views last until the next take(). What is in
+  /// hand and never claimed is not lost: the front takes it back when the worker has gone.
   Taken take(record::Record& record);
   /// The descriptor that came with the record, or -1; the queue closes it (drop_body, or the next
   /// take).
@@ -38,8 +41,11 @@ class Queue {
   }
 
  private:
+  Taken receive();
+
   int descriptor_;
   int body_ = -1;
+  std::string_view in_hand_;  ///< of bytes_: the records that were not given yet
   alignas(16) char bytes_[record::max_record_bytes];
 };
 

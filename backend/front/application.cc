@@ -224,6 +224,8 @@ void Application::fit_slots() {
       threads += options_.threads == 0 ? cells_per_thread_ : worker.threads;
     }
   }
+  if (std::exchange(takers_, threads) != threads)
+    post_all([threads](Lane& lane) { lane.takers(threads); });
   const std::size_t slots = threads == 0 ? 0 : threads + window;
   admission_.resize(std::min<std::size_t>(slots, cells_per_thread_));
 }

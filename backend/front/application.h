@@ -110,6 +110,7 @@ class Application {
   std::atomic<bool> healthy_ = true;
   std::uint32_t cells_per_thread_ = 0;
   std::uint64_t generation_ = 0;  // whose workers give the slots; main thread
+  std::size_t takers_ = 0;        // their threads, as the lanes know it; main thread
 
   mutable std::mutex mutex_;                  // for what follows
   std::optional<core::Time> starting_since_;  // nothing: it does not start, or nothing was heard

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "backend/front/generation.h"
 #include "backend/record/buffer.h"
@@ -65,6 +66,8 @@ class Flight final : public core::Active {
   std::uint32_t cell() const { return cell_; }
   std::uint32_t serial() const { return serial_; }
   record::Buffer& record() { return record_; }
+  /// Bytes of the sink's that belong behind the record; needed until it has been sent.
+  std::string_view& inline_body() { return inline_body_; }
   core::Fd& body() { return body_; }
   unsigned deaths() const { return deaths_; }
 
@@ -107,6 +110,7 @@ class Flight final : public core::Active {
   unsigned deaths_ = 0;
   core::Timer patience_;  // with the worker of an orphan
   record::Buffer record_;
+  std::string_view inline_body_;
   core::Fd body_;
   WorkerLink* stopped_link_ = nullptr;  // reads no more until resume()
   core::Wakeup room_;                   // the loop's worker, likewise

@@ -106,6 +106,7 @@ void Lane::release(Flight& flight) {
   flight.generation_.reset();
   flight.sink_ = nullptr;
   flight.body_.reset();
+  flight.inline_body_ = {};
   flight.record_.clear();
   flight.record_.trim(kept_record_bytes);
   flight.state_ = Flight::State::free;
@@ -151,14 +152,14 @@ void Lane::report_hang(const Flight& flight) {
   const record::CellStatus claim = flight.claim();
   record::Record record;
   const bool runs = record::Cells::running(claim.state) && has_living_claimer(flight);
-  if (runs && record::read_record(flight.record_.view(), record))
+  if (runs && record::read_record_head(flight.record_.view(), record))
     application_.report_hang(claim, record, loop_.now());
 }
 
 // So that the log of the site tells what its worker was doing when it died.
 void Lane::report_lost(const Flight& flight) {
   record::Record record;
-  if (record::read_record(flight.record_.view(), record))
+  if (record::read_record_head(flight.record_.view(), record))
     application_.report_lost(flight.claim().worker, record);
 }
 
@@ -223,6 +224,7 @@ void Lane::warm_up(const std::string& target) {
 
 void Lane::take_over(std::unique_ptr<QueueSocket> queue) {
   std::unique_ptr<QueueSocket> earlier = std::exchange(queue_, std::move(queue));
+  queue_->share_datagrams(takers_ == 1);
   if (earlier != nullptr) leave_behind(std::move(earlier));
   for (const auto& flight : flights_) flight->wake();  // some had a slot and no queue
 }
@@ -236,6 +238,19 @@ void Lane::leave_behind(std::unique_ptr<QueueSocket> queue) {
   past_.push_back(std::move(queue));
   bury(past_.back().get());
   if (generation->finish()) application_.report_finished(generation->number());
+}
+
+// What the only taker has in hand and has not begun is for whoever takes from now on: that one may
+// be at a long call.
+void Lane::takers(std::size_t threads) {
+  takers_ = threads;
+  if (queue_ == nullptr) return;
+  queue_->share_datagrams(threads == 1);
+  if (threads == 0 || !queue_->has_shared()) return;
+  for (Flight* flight : aloft(queue_.get())) {
+    if (flight->state_ != Flight::State::sent || !take_back(*flight)) continue;
+    flight->sink_ != nullptr ? resend(*flight) : release(*flight);
+  }
 }
 
 bool Lane::in_the_air(const Flight& flight) {

@@ -50,6 +50,8 @@ class Lane {
   /// first  whose stream the first of `links` is; they are of this thread and those that follow
   void worker_up(WorkerLink::Origin first, std::vector<core::Fd> links);
   void worker_gone(std::uint16_t worker);
+  /// How many threads take records of the generation in use.
+  void takers(std::size_t threads);
   /// This thread calls the application itself from now on.
   void serve_in_loop(const record::Direct& direct);
   void unavailable();  ///< nobody will take what no worker has begun
@@ -94,6 +96,7 @@ class Lane {
   std::unique_ptr<QueueSocket> next_;               // stands by
   std::vector<std::unique_ptr<QueueSocket>> past_;  // with flights that their workers run
   std::vector<std::unique_ptr<WorkerLink>> links_;
+  std::size_t takers_ = 0;                   // threads of the one in use
   std::uint16_t newest_ = 0;                 // of the workers that it was told of
   std::unique_ptr<LoopWorker> loop_worker_;  // in place of links, where threads is 0
   core::Buffer read_buffer_;

@@ -27,6 +27,7 @@ void LoopWorker::run(Flight& flight) {
   call->flight = &flight;
   flight.generation_->cells().send(flight.cell_, flight.serial_);
   flight.state_ = Flight::State::sent;
+  flight.record_.append(std::exchange(flight.inline_body_, {}));
   const std::string_view record = flight.record_.view();
   take(*call, direct_.begin(record.data(), record.size(), flight.body_.release()));
   if (call->rest == nullptr) return;

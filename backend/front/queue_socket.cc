@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "backend/front/lane.h"
+#include "backend/record/record.h"
 #include "proxy/core/log.h"
 
 namespace portico::backend {
@@ -90,26 +91,59 @@ void QueueSocket::advance() {
   watch_.want(outbox_.empty() || retry_.is_set() ? 0 : core::writable);
 }
 
+std::size_t QueueSocket::bytes_of(const Flight& flight) {
+  return flight.record_.size() + flight.inline_body_.size();
+}
+
+void QueueSocket::place(Flight& flight, iovec* two) {
+  two[0] = {flight.record_.data(), flight.record_.size()};
+  two[1] = {const_cast<char*>(flight.inline_body_.data()), flight.inline_body_.size()};
+}
+
+// How many of the records from `first` on, up to `most`, go in one datagram. One with a descriptor
+// goes alone.
+std::size_t QueueSocket::records_of_one(std::size_t first, std::size_t most) const {
+  std::size_t bytes = bytes_of(*outbox_[first]);
+  if (!shares_ || outbox_[first]->body_) return 1;
+  std::size_t count = 1;
+  for (; count < most; ++count) {
+    const Flight& next = *outbox_[first + count];
+    bytes += bytes_of(next);
+    if (next.body_ || bytes > record::max_shared_bytes) break;
+  }
+  return count;
+}
+
 // The kernel may take fewer than it was given (what it took has left the outbox), and says why when
 // it is asked again. False: the rest waits.
 bool QueueSocket::send_batch() {
   std::array<mmsghdr, batch> messages{};
-  std::array<iovec, batch> parts;
+  std::array<iovec, 2 * batch> parts;  // a record, and the body behind it
   std::array<ControlSpace, batch> controls;
-  const std::size_t count = std::min(outbox_.size(), batch);
-  for (std::size_t i = 0; i < count; ++i) {
-    Flight& flight = *outbox_[i];
-    parts[i] = {flight.record_.data(), flight.record_.size()};
-    messages[i].msg_hdr.msg_iov = &parts[i];
-    messages[i].msg_hdr.msg_iovlen = 1;
-    if (flight.body_) attach_descriptor(messages[i].msg_hdr, controls[i], flight.body_.get());
+  const std::size_t records = std::min(outbox_.size(), batch);
+  unsigned count = 0;
+  for (std::size_t at = 0; at < records; ++count) {
+    msghdr& message = messages[count].msg_hdr;
+    const std::size_t end = at + records_of_one(at, records - at);
+    message.msg_iov = &parts[2 * at];
+    message.msg_iovlen = 2 * (end - at);
+    if (outbox_[at]->body_) attach_descriptor(message, controls[count], outbox_[at]->body_.get());
+    for (; at < end; ++at) place(*outbox_[at], &parts[2 * at]);
   }
-  const int sent = ::sendmmsg(generation_->queue(), messages.data(), static_cast<unsigned>(count),
-                              MSG_DONTWAIT | MSG_NOSIGNAL);
+  const int sent =
+      ::sendmmsg(generation_->queue(), messages.data(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return explain(errno);
-  for (int i = 0; i < sent; ++i) outbox_[static_cast<std::size_t>(i)]->sent();
-  outbox_.erase(outbox_.begin(), outbox_.begin() + sent);
+  for (int i = 0; i < sent; ++i)
+    note_sent(messages[static_cast<std::size_t>(i)].msg_hdr.msg_iovlen / 2);
   return true;
+}
+
+void QueueSocket::note_sent(std::size_t records) {
+  has_shared_ = has_shared_ || records > 1;
+  for (; records > 0; --records) {
+    outbox_.front()->sent();
+    outbox_.pop_front();
+  }
 }
 
 // ETOOMANYREFS: bodies that lie in sockets count as open files (unix(7)); they become fewer as

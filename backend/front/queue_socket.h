@@ -2,14 +2,17 @@
 // queue.
 //
 // Owned by the thread's Lane, as long as it has flights. The records of one loop turn leave with
-// one sendmmsg; when the kernel takes no more, the rest waits here until the socket is writable, or
-// for a moment where the kernel is short of something. A record that it refuses for good goes back
-// to the lane.
+// one sendmmsg, and share datagrams where a single thread takes them; when the kernel takes no
+// more, the rest waits here until the socket is writable, or for a moment where the kernel is short
+// of something. A record that it refuses for good goes back to the lane.
 #pragma once
+
+#include <sys/uio.h>
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "backend/front/flight.h"
@@ -29,6 +32,11 @@ class QueueSocket final : public core::Active, public core::ReadyListener {
   bool board(Flight& flight);
   /// Sends the flight's record at the end of this turn.
   void put(Flight& flight);
+  /// Whether small records may share a datagram: only where one thread takes all of them, so that
+  /// none waits behind a slow call while another thread is idle.
+  void share_datagrams(bool may) { shares_ = may; }
+  /// Whether a worker may have had several in hand since this was asked last.
+  bool has_shared() { return std::exchange(has_shared_, false); }
   /// Takes the flight out: its cell is free again (it is done, revoked, or its worker is dead).
   void leave(Flight& flight);
   /// The flight of this cell under this serial; null when there is none any more.
@@ -46,6 +54,10 @@ class QueueSocket final : public core::Active, public core::ReadyListener {
  private:
   void on_ready(int readiness) noexcept override;
   bool send_batch();
+  std::size_t records_of_one(std::size_t first, std::size_t most) const;
+  static std::size_t bytes_of(const Flight& flight);
+  static void place(Flight& flight, iovec* two);
+  void note_sent(std::size_t records);
   bool explain(int os);
   void refuse_first(int os);
   std::uint32_t index(std::uint32_t cell) const { return cell - first_; }
@@ -57,6 +69,8 @@ class QueueSocket final : public core::Active, public core::ReadyListener {
   std::vector<Flight*> flights_;
   std::vector<std::uint32_t> free_;
   std::deque<Flight*> outbox_;
+  bool shares_ = false;
+  bool has_shared_ = false;
   core::Timer retry_;  // of what the kernel was short of
 };
 

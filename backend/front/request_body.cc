@@ -31,13 +31,21 @@ http::Flow RequestBody::collect(http::BodySource& source, core::Active& reader) 
 
 core::Result<void> RequestBody::place(core::Piece piece) {
   if (fits_memory(piece)) {
-    memory_.append(std::get<core::Slice>(piece).view());
+    keep(std::get<core::Slice>(piece).view());
     return {};
   }
   const bool on_disk = file_ != nullptr && file_->place() == SpoolFile::Place::disk;
   if (on_disk) return file_->append(piece);
   const bool small = size() + core::length(piece) <= spool_.options().threshold;
   return small ? to_memfd(piece) : to_disk(piece);
+}
+
+// Room for all of it at once, as soon as enough of it is there to be worth that.
+void RequestBody::keep(std::string_view bytes) {
+  const std::uint64_t whole = std::min<std::uint64_t>(expected_, record::max_inline_body_bytes);
+  if (memory_.capacity() < whole && memory_.size() + bytes.size() >= whole / 4)
+    memory_.reserve(whole);
+  memory_.append(bytes);
 }
 
 bool RequestBody::fits_memory(const core::Piece& piece) {

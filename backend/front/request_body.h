@@ -20,6 +20,9 @@ class RequestBody {
  public:
   explicit RequestBody(Spool& spool) : spool_(spool), share_(spool) {}
 
+  /// How many bytes the client has announced.
+  void expect(std::uint64_t length) { expected_ = length; }
+
   /// Pulls what there is. end: the body is whole; wait: `reader` is woken; fail: see error().
   http::Flow collect(http::BodySource& source, core::Active& reader);
   const core::Error& error() const { return error_; }
@@ -33,6 +36,7 @@ class RequestBody {
 
  private:
   core::Result<void> place(core::Piece piece);
+  void keep(std::string_view bytes);
   bool fits_memory(const core::Piece& piece);
   core::Result<void> to_memfd(const core::Piece& piece);
   core::Result<void> to_disk(const core::Piece& piece);
@@ -40,6 +44,7 @@ class RequestBody {
 
   Spool& spool_;
   MemoryShare share_;
+  std::uint64_t expected_ = 0;
   std::string memory_;
   std::unique_ptr<SpoolFile> file_;
   core::Error error_;

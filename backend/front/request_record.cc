@@ -108,7 +108,8 @@ core::Result<void> write_record(Flight& flight, const serve::Exchange& exchange,
   record::RecordWriter writer(flight.record());
   writer.begin(record);
   write_fields(writer, head.fields);
-  if (!writer.finish(inline_body)) return Error{Fault::head_too_large, 0, writing};
+  flight.inline_body() = inline_body;
+  if (!writer.finish_before(inline_body)) return Error{Fault::head_too_large, 0, writing};
   return {};
 }
 

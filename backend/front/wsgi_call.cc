@@ -74,7 +74,9 @@ WsgiCall::~WsgiCall() {
 }
 
 void WsgiCall::begin() {
-  if (exchange_.request().framing.kind == http::Framing::Kind::none) return submit();
+  const http::Framing& framing = exchange_.request().framing;
+  if (framing.kind == http::Framing::Kind::none) return submit();
+  request_body_.expect(framing.length);
   if (!is_streamed()) return collect();
   feed_ = std::make_unique<BodyFeed>(loop(), exchange_.request_body(), *this);
   submit();

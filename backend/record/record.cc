@@ -16,7 +16,7 @@ constexpr std::size_t part_count = 10;
 /// Opens every record; lengths of the parts follow it, then the parts, the fields and the body.
 struct RecordHeader {
   std::uint32_t magic;
-  std::uint32_t size;  ///< of the whole datagram
+  std::uint32_t size;  ///< of the whole record
   std::uint32_t cell;
   std::uint32_t serial;
   std::uint64_t content_length;
@@ -99,8 +99,9 @@ bool body_is_sound(const RecordHeader& header) {
   return false;
 }
 
-bool header_is_sound(const RecordHeader& header, std::size_t size) {
-  return header.magic == magic && header.size == size && size <= max_record_bytes &&
+bool header_is_sound(const RecordHeader& header) {
+  return header.magic == magic && header.size <= max_record_bytes &&
+         header.size >= sizeof header + sizeof(PartLengths) + std::size_t{header.body_bytes} &&
          header.field_count <= max_record_fields && body_is_sound(header);
 }
 
@@ -117,6 +118,18 @@ void copy_header(const RecordHeader& header, Record& record) {
   record.response_ms = header.response_ms;
   record.content_length = header.content_length;
   record.field_count = header.field_count;
+}
+
+/// Everything between the header and the inline body.
+bool take_parts(std::string_view& rest, const RecordHeader& header, Record& record) {
+  PartLengths lengths{};
+  if (!take_value(rest, lengths)) return false;
+  copy_header(header, record);
+  for (std::size_t i = 0; i < part_count; ++i) {
+    if (!take(rest, lengths[i], record.*parts[i])) return false;
+  }
+  return take(rest, header.fields_bytes, record.raw_fields) &&
+         fields_are_sound(record.raw_fields, header.field_count);
 }
 
 RecordHeader header_of(const Record& record) {
@@ -185,30 +198,45 @@ void RecordWriter::field(std::string_view lower_case_name, std::string_view valu
 }
 
 bool RecordWriter::finish(std::string_view inline_body) {
+  const bool sound = finish_before(inline_body);
+  if (sound) out_.append(inline_body);
+  return sound;
+}
+
+bool RecordWriter::finish_before(std::string_view inline_body) {
   if (!fits_ || out_.size() + inline_body.size() > max_record_bytes) return false;
   RecordHeader header = stored_header(out_);
   header.fields_bytes = static_cast<std::uint32_t>(out_.size() - parts_bytes(out_));
   header.field_count = static_cast<std::uint16_t>(field_count_);
   header.body_bytes = static_cast<std::uint32_t>(inline_body.size());
-  out_.append(inline_body);
-  header.size = static_cast<std::uint32_t>(out_.size());
+  header.size = static_cast<std::uint32_t>(out_.size() + inline_body.size());
   std::memcpy(out_.data(), &header, sizeof header);
   return body_is_sound(header);
 }
 
-bool read_record(std::string_view datagram, Record& record) {
-  std::string_view rest = datagram;
+bool take_record(std::string_view& datagram, Record& record) {
+  std::string_view after = datagram;
   RecordHeader header{};
-  PartLengths lengths{};
-  if (!take_value(rest, header) || !header_is_sound(header, datagram.size())) return false;
-  if (!take_value(rest, lengths)) return false;
-  copy_header(header, record);
-  for (std::size_t i = 0; i < part_count; ++i) {
-    if (!take(rest, lengths[i], record.*parts[i])) return false;
-  }
-  if (!take(rest, header.fields_bytes, record.raw_fields)) return false;
+  if (!take_value(after, header) || !header_is_sound(header)) return false;
+  std::string_view rest;
+  if (!take(after, header.size - sizeof header, rest) || !take_parts(rest, header, record))
+    return false;
   if (!take(rest, header.body_bytes, record.body) || !rest.empty()) return false;
-  return fields_are_sound(record.raw_fields, header.field_count);
+  datagram = after;
+  return true;
+}
+
+bool read_record_head(std::string_view bytes, Record& record) {
+  RecordHeader header{};
+  const std::size_t size = bytes.size();
+  if (!take_value(bytes, header) || !header_is_sound(header)) return false;
+  record.body = {};
+  return header.size - header.body_bytes == size && take_parts(bytes, header, record) &&
+         bytes.empty();
+}
+
+bool read_record(std::string_view datagram, Record& record) {
+  return take_record(datagram, record) && datagram.empty();
 }
 
 bool FieldCursor::next(RecordField& field) { return !rest_.empty() && take_field(rest_, field); }

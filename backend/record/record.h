@@ -1,4 +1,4 @@
-// A record: one request on its way from the front to a worker, one datagram in the application's
+// A record: one request on its way from the front to a worker, in a datagram of the application's
 // queue. It is complete but for a body that is streamed (feed.h).
 //
 // The front thread writes it (RecordWriter), a worker thread reads it (read_record, FieldCursor).
@@ -22,6 +22,8 @@ inline constexpr std::size_t max_record_bytes = std::size_t{80} * 1024;
 /// A body up to this size is best sent inline; the head has the rest of the record's room.
 inline constexpr std::size_t max_inline_body_bytes = std::size_t{64} * 1024;
 inline constexpr std::size_t max_record_fields = 1000;
+/// What records share a datagram come to together, at most: kernel memory of a common size.
+inline constexpr std::size_t max_shared_bytes = std::size_t{16} * 1024;
 
 /// Where the request's body is.
 enum class BodyPlace : std::uint8_t {
@@ -80,6 +82,8 @@ class RecordWriter {
   /// empty. False: the record exceeds max_record_bytes, max_record_fields or a part's own limit; it
   /// must not be sent.
   bool finish(std::string_view inline_body = {});
+  /// The same, but the body is not copied behind the rest: who sends the record sends it too.
+  bool finish_before(std::string_view inline_body);
 
  private:
   Buffer& out_;
@@ -87,9 +91,18 @@ class RecordWriter {
   bool fits_ = true;
 };
 
-/// Reads a datagram. On success every view points into it, and walking the fields needs no further
-/// checks. False: it is not a whole, consistent record; `record` is then unspecified.
+/// A datagram holds one record, or several whole ones for a thread that is the only taker.
+/// Takes the first off the front of `datagram`; the rest is another datagram. On failure as
+/// read_record, and nothing is taken.
+bool take_record(std::string_view& datagram, Record& record);
+
+/// Reads a datagram of one record. On success every view points into it, and walking the fields
+/// needs no further checks. False: it is not a whole, consistent record; `record` is then
+/// unspecified.
 bool read_record(std::string_view datagram, Record& record);
+
+/// Reads a record whose inline body is not behind it (finish_before); `body` stays empty.
+bool read_record_head(std::string_view bytes, Record& record);
 
 /// One field of a record.
 struct RecordField {

@@ -87,29 +87,13 @@ class FakeWorker {
 
   /// The next record that lies in the queue; nothing when there is none.
   std::optional<Taken> take() {
-    Taken taken{std::make_unique<std::string>(record::max_record_bytes, '\0'), {}, {}};
-    union {
-      char bytes[CMSG_SPACE(sizeof(int))];
-      cmsghdr align;
-    } control;
-    iovec part{taken.datagram->data(), taken.datagram->size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    const ssize_t got =
-        ::recvmsg(channels_.worker_queue.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got <= 0) return {};
-    taken.datagram->resize(static_cast<std::size_t>(got));
-    if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-      taken.body.reset(fd);
-    }
-    if (!record::read_record(*taken.datagram, taken.record)) throw std::runtime_error("record");
+    if (in_hand_.empty()) return receive();
+    Taken taken{std::make_unique<std::string>(std::exchange(in_hand_, {})), {}, {}};
+    split(taken);
     return taken;
   }
+  /// How many datagrams it has received.
+  std::size_t datagrams() const { return datagrams_; }
   bool claim(const Taken& taken, std::uint8_t thread = 0, std::uint64_t now_ns = 1) {
     return channels_.cells.claim(taken.record.cell, taken.record.serial, number_, thread, now_ns);
   }
@@ -154,8 +138,42 @@ class FakeWorker {
   }
 
  private:
+  std::optional<Taken> receive() {
+    Taken taken{std::make_unique<std::string>(record::max_record_bytes, '\0'), {}, {}};
+    union {
+      char bytes[CMSG_SPACE(sizeof(int))];
+      cmsghdr align;
+    } control;
+    iovec part{taken.datagram->data(), taken.datagram->size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    const ssize_t got =
+        ::recvmsg(channels_.worker_queue.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got <= 0) return {};
+    taken.datagram->resize(static_cast<std::size_t>(got));
+    if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+      taken.body.reset(fd);
+    }
+    ++datagrams_;
+    split(taken);
+    return taken;
+  }
+  /// Its first record; the others stay in hand.
+  void split(Taken& taken) {
+    std::string_view rest = *taken.datagram;
+    if (!record::take_record(rest, taken.record)) throw std::runtime_error("record");
+    in_hand_ = rest;
+  }
+
   FakeChannels& channels_;
   std::uint16_t number_;
+  std::string in_hand_;
+  std::size_t datagrams_ = 0;
 };
 
 /// Frames of the answer to one record, as text.

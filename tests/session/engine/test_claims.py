@@ -40,6 +40,28 @@ def test_a_revoked_record_is_dropped_without_a_word(site, tmp_path):
     assert json.loads(site.ask(target='/seen_by?gated_call').body).count('begun') >= 1
 
 
+def test_records_of_one_datagram_are_claimed_one_by_one(site, tmp_path):
+    gate = tmp_path / 'gate'
+    busy, revoked, after = site.post_together('/gated_call?%s' % gate, '/gated_call?%s' % gate, '/hello')
+    wait_until(lambda: site.cells.look(busy[0]).state == CLAIMED)
+    assert site.cells.look(revoked[0]).state == site.cells.look(after[0]).state == SENT
+    site.cells.force(revoked[0], REVOKED)
+    gate.touch()
+    stream = site.workers[1].streams[0]
+    assert stream.answer(*busy).body == b'done'
+    assert stream.answer(*after).body == b'Hello, world!'
+    assert site.cells.look(revoked[0]).state == REVOKED
+
+
+def test_what_is_broken_in_a_datagram_takes_the_rest_with_it(site, log):
+    cell = site.cells.free[0]
+    record = make_record(cell, site.cells.send(cell), target='/hello')
+    site.queue.send(record + b'junk' + record)
+    assert site.workers[1].streams[0].answer(cell, site.cells.serials[cell]).body == b'Hello, world!'
+    assert site.ask(target='/hello').body == b'Hello, world!'
+    assert log().count('a record that cannot be read was dropped') == 1
+
+
 def test_a_stale_record_does_not_run_under_a_later_serial(site):
     cell = site.cells.free[0]
     old = site.cells.send(cell)

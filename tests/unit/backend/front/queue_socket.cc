@@ -101,3 +101,49 @@ TEST_CASE("queue: a body travels beside its record as a descriptor") {
   CHECK(read_file(taken->body.get(), 0, 4) == "body");
   sink.flight->abandon();
 }
+
+TEST_CASE(
+    "queue: where one thread takes all, records share a datagram, bodies and large ones do not") {
+  WsgiBench bench(Drive::by_hand);
+  FakeWorker& worker = bench.start_worker(3);
+  std::vector<RecordingSink> sinks(6);
+  sinks[2].body = core::Fd(::memfd_create("body", MFD_CLOEXEC));
+  sinks[4].field_bytes = 20'000;
+  for (RecordingSink& sink : sinks) sink.flight = bench.lane().submit(sink);
+  bench.loop.turn();
+  std::size_t begun = 0;
+  while (worker.begin()) ++begun;
+  CHECK(begun == sinks.size());
+  CHECK(worker.datagrams() == 5);
+  for (RecordingSink& sink : sinks) sink.flight->abandon();
+}
+
+TEST_CASE("queue: where two threads take, every record has a datagram of its own") {
+  WsgiBench bench(Drive::by_hand);
+  FakeWorker& worker = bench.start_worker(3, 2);
+  std::vector<RecordingSink> sinks(4);
+  for (RecordingSink& sink : sinks) sink.flight = bench.lane().submit(sink);
+  bench.loop.turn();
+  while (worker.begin()) {
+  }
+  CHECK(worker.datagrams() == 4);
+  for (RecordingSink& sink : sinks) sink.flight->abandon();
+}
+
+TEST_CASE(
+    "queue: what a worker has in hand and has not begun goes to one that comes up beside it") {
+  WsgiBench bench(Drive::by_hand);
+  FakeWorker& busy = bench.start_worker(3);
+  std::vector<RecordingSink> sinks(3);
+  for (RecordingSink& sink : sinks) sink.flight = bench.lane().submit(sink);
+  bench.loop.turn();
+  REQUIRE(busy.begin());
+  FakeWorker& second = bench.start_worker(4);
+  CHECK(second.begin());
+  CHECK(second.begin());
+  CHECK_FALSE(second.begin());
+  CHECK_FALSE(busy.begin());
+  CHECK(sinks[0].written == 1);
+  CHECK(sinks[2].written == 2);
+  for (RecordingSink& sink : sinks) sink.flight->abandon();
+}

@@ -94,6 +94,23 @@ TEST_CASE("record: every shortened or lengthened datagram is refused") {
   CHECK_FALSE(read_record(datagram + "x", record));
 }
 
+TEST_CASE("record: several in a datagram are taken one by one, and a broken one takes nothing") {
+  const std::string both = write_sample() + write_sample();
+  std::string_view rest = both;
+  Record record;
+  REQUIRE(take_record(rest, record));
+  CHECK(record.body == "body");
+  CHECK(rest.size() == both.size() / 2);
+  REQUIRE(take_record(rest, record));
+  CHECK(rest.empty());
+  CHECK_FALSE(read_record(both, record));
+  for (std::size_t size = 1; size < both.size() / 2; ++size) {
+    std::string_view cut = std::string_view(both).substr(0, size);
+    CHECK_FALSE(take_record(cut, record));
+    CHECK(cut.size() == size);
+  }
+}
+
 TEST_CASE("record: no changed byte leads the reader out of the datagram") {
   std::string datagram = write_sample();
   for (std::size_t at = 0; at < datagram.size(); ++at) {
