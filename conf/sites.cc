@@ -90,12 +90,12 @@ void SiteReader::claim_host(Reader& reader, const Node& node, const std::string&
 void SiteReader::add_host(Reader& reader, const Node& node, Site& site) {
   const std::string* text = reader.word(node, "a host such as \"www.shop.example\"");
   if (text == nullptr) return;
-  if (*text == default_site) {
-    reader.refuse(node, "\"default\" is no host; write it as a site's key");
-    return;
-  }
   const auto host = reader.accept(node, parse_host(*text));
   if (!host) return;
+  if (*host == default_site) {
+    reader.refuse(node, "\"default\" is no host; write it as a site's key, in lower case");
+    return;
+  }
   claim_host(reader, node, *host);
   site.hosts.push_back(*host);
 }

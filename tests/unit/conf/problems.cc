@@ -223,7 +223,11 @@ TEST_CASE("problems: hosts that no request can have") {
        {"1:9: \"a_b.example\" is not a host; write letters, digits and hyphens with dots between, "
         "such as \"shop.example\""}},
       {site + "    aliases: [default]\n",
-       {"4:15: \"default\" is no host; write it as a site's key"}},
+       {"4:15: \"default\" is no host; write it as a site's key, in lower case"}},
+      {"sites: {DeFault: {to: \"a:1\"}}\n",
+       {"1:9: \"default\" is no host; write it as a site's key, in lower case"}},
+      {site + "    aliases: [default.]\n",
+       {"4:15: \"default\" is no host; write it as a site's key, in lower case"}},
   }));
   check(one);
 }
