@@ -106,14 +106,17 @@ bool Feed::next_message(char* place, std::size_t count, std::size_t& got) {
   return heed(header, bytes);
 }
 
-/// Waits only for what is not there yet. ECONNRESET is told once, before what still lies there: the
-/// front has left a note of ours unread.
+/// Waits only for what is not there yet; either way the front hears that the application is back
+/// for more. ECONNRESET is told once, before what still lies there: the front has left a note of
+/// ours unread.
 bool Feed::receive(msghdr& message, std::size_t& size) {
   for (;;) {
     ssize_t got = -1;
     errno = EAGAIN;
     if (asked) got = ::recvmsg(descriptor, &message, MSG_DONTWAIT);
-    if (got < 0 && errno == EAGAIN) {
+    if (got >= 0) {
+      note(0);
+    } else if (errno == EAGAIN) {
       note(1);
       asked = true;
       got = wait_for(descriptor, message);
@@ -132,7 +135,6 @@ bool Feed::heed(const FeedHeader& header, std::size_t bytes) {
   switch (header.type) {
     case FeedType::piece:
       taken += bytes;
-      note(0);
       return true;
     case FeedType::end:
       state = State::complete;

@@ -234,10 +234,18 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+PyGetSetDef attributes[] = {
+    {"closed", input_closed, nullptr, "False", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
 PyType_Slot slots[] = {
-    {Py_tp_dealloc, as_slot(input_dealloc)}, {Py_tp_iter, as_slot(input_iter)},
-    {Py_tp_iternext, as_slot(input_next)},   {Py_tp_methods, methods},
-    {Py_tp_getset, input_attributes},        {0, nullptr},
+    {Py_tp_dealloc, as_slot(input_dealloc)},
+    {Py_tp_iter, as_slot(input_iter)},
+    {Py_tp_iternext, as_slot(input_next)},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {0, nullptr},
 };
 
 PyType_Spec spec = {"_portico.Input", sizeof(Input), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace portico::engine {
-namespace {
-
-PyObject* input_closed(PyObject*, void*) { return PyBool_FromLong(0); }
-
-}  // namespace
-
-PyGetSetDef input_attributes[] = {
-    {"closed", input_closed, nullptr, "False", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
-};
 
 bool asked_bytes(PyObject* const* args, Py_ssize_t count, std::uint64_t left,
                  std::uint64_t& wanted) {
@@ -56,5 +46,7 @@ PyObject* input_iter(PyObject* self) {
   Py_INCREF(self);
   return self;
 }
+
+PyObject* input_closed(PyObject*, void*) { return PyBool_FromLong(0); }
 
 }  // namespace portico::engine

@@ -28,6 +28,6 @@ PyObject* input_true(PyObject*, PyObject*);
 PyObject* input_false(PyObject*, PyObject*);
 PyObject* input_close(PyObject*, PyObject*);
 PyObject* input_iter(PyObject* self);
-extern PyGetSetDef input_attributes[];
+PyObject* input_closed(PyObject*, void*);
 
 }  // namespace portico::engine

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -16,7 +17,9 @@ using record::FeedHeader;
 using record::FeedType;
 
 // Then the other exchanges of the thread have their turn: 1 MiB at most.
-constexpr int pieces_a_turn = 16;
+constexpr int messages_a_turn = 16;
+// Of one message; more than the chunks of a usual client.
+constexpr std::size_t most_slices = 64;
 // A worker says one thing a piece; one that says more is heard later.
 constexpr int notes_a_turn = 64;
 
@@ -54,7 +57,7 @@ core::Result<core::Fd> BodyFeed::open() {
 }
 
 bool BodyFeed::awaits_client() const {
-  return fd_ && state_ == State::flowing && starving_ && !message_;
+  return fd_ && state_ == State::flowing && starving_ && slices_.empty() && !ending_;
 }
 
 void BodyFeed::on_ready(int readiness) noexcept {
@@ -91,57 +94,73 @@ bool BodyFeed::heed(const record::FeedNote& note) {
 }
 
 void BodyFeed::pump() {
-  for (int i = 0; i < pieces_a_turn; ++i) {
-    if (!message_ && !fetch()) return;
-    if (!give()) return;
+  for (int i = 0; i < messages_a_turn; ++i) {
+    const bool dry = !gather();
+    if (error_.fault != Fault::none) return break_off();
+    if (slices_.empty() && !ending_) return;
+    if (!give() || dry) return;
   }
   wake();
 }
 
-// False: the client has sent no more yet.
-bool BodyFeed::fetch() {
-  http::Pull pull = source_.pull(record::max_feed_piece_bytes, *this);
-  switch (pull.flow) {
-    case Flow::wait:
-      return false;
-    case Flow::data:
-      message_ = {FeedType::piece, FeedFailure::none};
-      piece_ = std::move(std::get<core::Slice>(pull.piece));
-      return true;
-    case Flow::end:
-      message_ = {FeedType::end, FeedFailure::none};
-      return true;
-    case Flow::fail:
-      break;
+// Small chunks go together, so that a client cannot make work by them. False: it has sent no more
+// yet.
+bool BodyFeed::gather() {
+  while (!ending_ && slices_.size() < most_slices && gathered_ < record::max_feed_piece_bytes) {
+    http::Pull pull = source_.pull(record::max_feed_piece_bytes - gathered_, *this);
+    switch (pull.flow) {
+      case Flow::wait:
+        return false;
+      case Flow::data:
+        slices_.push_back(std::move(std::get<core::Slice>(pull.piece)));
+        gathered_ += slices_.back().size();
+        break;
+      case Flow::end:
+        ending_ = {FeedType::end, FeedFailure::none};
+        break;
+      case Flow::fail:
+        error_ = pull.error;
+        ending_ = {FeedType::fail, failure_of(pull.error)};
+        break;
+    }
   }
-  message_ = {FeedType::fail, failure_of(pull.error)};
-  give();
-  close();
-  owner_.feed_failed(pull.error);
-  return false;
+  return true;
 }
 
 // False: nothing more can be sent now, or at all.
 bool BodyFeed::give() {
-  iovec parts[2] = {{&*message_, sizeof(FeedHeader)},
-                    {const_cast<char*>(piece_.data()), piece_.size()}};
+  const bool last = slices_.empty();
+  if (!send(last ? *ending_ : FeedHeader{FeedType::piece, FeedFailure::none})) return false;
+  if (last) state_ = State::over;
+  if (std::exchange(starving_, false) || last) last_moved_ = loop().now();
+  given_ += std::exchange(gathered_, 0);
+  slices_.clear();
+  return !last;
+}
+
+// What was not sent stays, for when there is room or for another worker.
+bool BodyFeed::send(FeedHeader header) {
+  std::array<iovec, 1 + most_slices> parts;
+  parts[0] = {&header, sizeof header};
+  for (std::size_t i = 0; i < slices_.size(); ++i)
+    parts[1 + i] = {const_cast<char*>(slices_[i].data()), slices_[i].size()};
   msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = 2;
-  const ssize_t sent = ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent < 0 && errno == EINTR) return true;
+  message.msg_iov = parts.data();
+  message.msg_iovlen = 1 + slices_.size();
+  ssize_t sent = -1;
+  do {
+    sent = ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
   full_ = sent < 0 && errno == EAGAIN;
-  if (full_) return false;
-  if (sent < 0) {  // what was not sent stays for another worker
-    close();
-    return false;
-  }
-  if (message_->type != FeedType::piece) state_ = State::over;
-  if (std::exchange(starving_, false) || state_ == State::over) last_moved_ = loop().now();
-  given_ += piece_.size();
-  message_.reset();
-  piece_ = {};
-  return state_ != State::over;
+  if (sent < 0 && !full_) close();
+  return sent >= 0;
+}
+
+// A worker that has no room for the news finds the end of the file, which means the same.
+void BodyFeed::break_off() {
+  if (slices_.empty() || give()) give();
+  close();
+  owner_.feed_failed(error_);
 }
 
 void BodyFeed::close() {

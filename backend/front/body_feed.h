@@ -2,12 +2,14 @@
 //
 // Owned by its WsgiCall; the front thread. The client is read only after the worker has asked for
 // the first time (so 100 Continue goes out with the application's first read), and then as far
-// ahead as the socket to the worker takes: what is held here is one piece. record/feed.h has the
+// ahead as the socket to the worker takes: what is held here is one message. record/feed.h has the
 // messages, record/README.md the rules.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "backend/record/feed.h"
 #include "proxy/core/bytes.h"
@@ -57,17 +59,21 @@ class BodyFeed final : public core::Active, public core::ReadyListener {
   bool hear();
   bool heed(const record::FeedNote& note);
   void pump();
-  bool fetch();
+  bool gather();
   bool give();
+  bool send(record::FeedHeader header);
+  void break_off();
   void close();
 
   http::BodySource& source_;
   Owner& owner_;
   core::Fd fd_;
   core::Watch watch_;
-  /// The next message, and the bytes that go with it; not yet sent.
-  std::optional<record::FeedHeader> message_;
-  core::Slice piece_;
+  // The next message: slices of the body, or how it ends where there are none.
+  std::vector<core::Slice> slices_;
+  std::size_t gathered_ = 0;  // bytes of the slices
+  std::optional<record::FeedHeader> ending_;
+  core::Error error_;  // where it ends by `fail`
   State state_ = State::quiet;
   std::uint64_t given_ = 0;  // bytes that were sent
   bool spoken_ = false;      // there are notes to read

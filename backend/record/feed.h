@@ -39,10 +39,10 @@ struct FeedHeader {
 };
 static_assert(sizeof(FeedHeader) == 8);
 
-/// A message of the worker: after each piece it took, and before it waits.
+/// A message of the worker, each time the application comes back for more than has been taken.
 struct FeedNote {
   std::uint64_t taken;  ///< bytes of the body so far
-  std::uint64_t waits;  ///< 1: it has nothing left to read and waits for more
+  std::uint64_t waits;  ///< 1: there was nothing more to take, and it waits
 };
 static_assert(sizeof(FeedNote) == 16);
 

@@ -29,12 +29,19 @@ def test_it_waits_for_as_many_bytes_as_it_asked_for(site, feed):
     posted = site.post_streamed(feed, target='/read_input?[f.read(6),f.tell(),f.read(2),f.read(9)]', method='PUT', length=10)
     assert feed.note() == (0, 1)
     feed.send(PIECE, body=b'abc')
-    assert [feed.note(), feed.note()] == [(3, 0), (3, 1)]
+    assert feed.note() == (3, 1)
     assert stream_of(site).quiet()
     feed.send(PIECE, body=b'defgh')
-    feed.wait_for(8)
+    assert feed.note() == (8, 1)
     feed.give(b'ij')
     assert eval(stream_of(site).answer(*posted).body) == [b'abcdef', 6, b'gh', b'ij']
+
+
+def test_each_return_for_what_lies_there_is_a_sign_of_life(site, feed):
+    feed.give(b'abc', 1)
+    posted = site.post_streamed(feed, target='/read_input?[f.read(1),f.read(1),f.read(1),f.read()]', method='PUT')
+    assert eval(stream_of(site).answer(*posted).body) == [b'a', b'b', b'c', b'']
+    assert [feed.note() for _ in range(5)] == [(0, 1), (1, 0), (2, 0), (3, 0), None]
 
 
 def test_a_line_is_answered_while_the_next_is_not_there_yet(site, feed):

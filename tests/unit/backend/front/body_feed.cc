@@ -117,6 +117,30 @@ TEST_CASE("feed: pieces come as the client sends, and only `end` ends them (rule
   CHECK_FALSE(bench.worker.is_closed());
 }
 
+TEST_CASE("feed: small chunks go together, and so do the last of them and what ends the body") {
+  Bench bench;
+  std::string whole;
+  for (int i = 0; i < 200; ++i) {
+    whole += std::to_string(i);
+    bench.source.add(slice_of(std::to_string(i)));
+  }
+  const bool fails = GENERATE(false, true);
+  bench.source.finish(fails ? Flow::fail : Flow::end, {Fault::client_gone, 0, "reading"});
+  bench.worker.ask();
+  int messages = 0;
+  std::optional<FakeFeed::Message> message;
+  bench.until([&] {
+    while ((message = bench.worker.take())) {
+      ++messages;
+      if (message->header.type != FeedType::piece) return true;
+    }
+    return false;
+  });
+  CHECK(bench.worker.bytes == whole);
+  CHECK(message->header.type == (fails ? FeedType::fail : FeedType::end));
+  CHECK(messages == 5);
+}
+
 TEST_CASE("feed: a client that is ahead is read no further than the socket takes (rule 3)") {
   LongBody body;
   const std::size_t whole = body.left;
