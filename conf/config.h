@@ -185,6 +185,9 @@ struct Application {
   /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
   /// a crash is the front's. One application at most.
   bool embedded = false;
+  /// The zygote imports and workers are forked from it; else each worker imports by itself. Where
+  /// the import leaves threads or connections behind, they do so anyway.
+  bool preload = true;
   std::string user;  ///< whom zygote and workers become; empty: Config::user; only as root
   std::vector<std::pair<std::string, std::string>> environment;  ///< in order of writing
   std::string touch;    ///< absolute; when this file's time of change moves, the code is deployed

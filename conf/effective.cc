@@ -191,6 +191,7 @@ void put_application(Page& page, const Application& application) {
     page.line("embedded", truth(true));
   } else {
     page.line("workers", std::to_string(application.workers));
+    page.line("preload", truth(application.preload));
   }
   page.line("threads", std::to_string(application.threads));
   if (!application.environment.empty()) {

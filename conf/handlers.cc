@@ -12,9 +12,9 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 13> application_keys{
-    "directory",        "python", "user",  "workers", "threads",       "embedded", "environment",
-    "environment_file", "health", "touch", "reload",  "before_deploy", "warm"};
+constexpr std::array<std::string_view, 14> application_keys{
+    "directory",   "python",           "user",   "workers", "threads", "embedded",      "preload",
+    "environment", "environment_file", "health", "touch",   "reload",  "before_deploy", "warm"};
 
 /// What an embedded application cannot have.
 constexpr std::array<std::string_view, 9> processes_keys{
@@ -155,6 +155,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   read_embedded(reader, mapping, config, application);
   if (!application.embedded) read_workers(reader, mapping.find("workers"), application);
   read_threads(reader, mapping.find("threads"), config, application);
+  reader.read_bool(mapping.find("preload"), application.preload);
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
   if (const Node* node = mapping.find("environment_file"))
     read_environment_file(reader, *node, application);

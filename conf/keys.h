@@ -30,21 +30,21 @@ inline constexpr Section included_section{
 
 inline constexpr Section site_section{
     "in a site",
-    "aliases wsgi to directory python user workers threads embedded environment environment_file "
-    "health touch reload "
+    "aliases wsgi to directory python user workers threads embedded preload environment "
+    "environment_file health touch reload "
     "before_deploy warm request routes timeouts limits log merge_slashes unsafe_encoded_slashes "
     "unsafe_unknown_methods",
-    "command django files hold preload processes recycle redirect "
+    "command django files hold processes recycle redirect "
     "respond tls",
     ""};
 
 inline constexpr Section route_section{
     "in a route",
-    "wsgi to directory python user workers threads embedded environment environment_file health "
-    "touch reload "
+    "wsgi to directory python user workers threads embedded preload environment environment_file "
+    "health touch reload "
     "before_deploy warm request "
     "timeouts limits",
-    "command django files hold preload processes recycle redirect "
+    "command django files hold processes recycle redirect "
     "respond",
     ""};
 

@@ -92,7 +92,7 @@ def leave(status):
 # -- the zygote ----------------------------------------------------------------------------------------------------
 
 class Zygote:
-    """Holds the imported application and forks workers of it, until told to stop."""
+    """Forks workers until told to stop: of the application, where it was imported here, or to import it themselves."""
 
     def __init__(self, control, values, queue, cells):
         self.control = control
@@ -145,12 +145,6 @@ class Zygote:
         gc.collect()
         gc.disable()
         gc.freeze()
-        threading = sys.modules.get('threading')
-        names = {thread.native_id: thread.name for thread in threading.enumerate()} if threading else {}
-        others = set(map(int, os.listdir('/proc/self/task'))) - {os.getpid()}
-        if others:
-            missing = ', '.join(names.get(thread, 'thread %d' % thread) for thread in sorted(others))
-            complain('threads of the import are missing in workers: %s; start them in a @portico.post_fork' % missing)
 
     def run(self):
         """Serves the control socket. Returns in the zygote at its end, and never in a worker."""
@@ -197,11 +191,14 @@ class Zygote:
         try:
             _portico.release_signals()
             os.close(self.control)
+            self.control = descriptors[0]
             os.setpgid(0, 0)
             if not _portico.die_with_parent(zygote):
                 os._exit(0)
             if self.collects:
                 gc.enable()
+            if self.application is None and not self.load():
+                leave(1)
             self.offer.run_hooks()
             serve(self.values, self.application, self.queue, self.cells, worker, descriptors)
         except BaseException:
@@ -285,10 +282,13 @@ def main():
     if flag(values, 'private', b'0'):
         _portico.hide()
     zygote = Zygote(control, values, *descriptors[:2])
-    if not zygote.load():
-        return 1
+    unfit = []
+    if flag(values, 'preload', b'1'):
+        if not zygote.load():
+            return 1
+        unfit = part('audit').findings((control, zygote.queue))
     zygote.freeze()
-    tell(control, 'imported')
+    tell(control, 'imported', **({'unfit': ', '.join(unfit)} if unfit else {}))
     zygote.run()
     return 0
 

@@ -15,6 +15,7 @@
 #include "backend/engine/process.h"
 #include "backend/engine/python.h"
 #include "backend/engine/rehearsal.h"
+#include "backend/engine/shared_socket.h"
 #include "backend/engine/texts.h"
 #include "backend/engine/worker.h"
 #include "backend/record/control.h"
@@ -103,6 +104,7 @@ PyMethodDef functions[] = {
     {"rehearse", as_method(rehearse), METH_VARARGS, "rehearse(application, constants, record, n)"},
     {"report_to", as_method(process_report_to), METH_VARARGS, "report_to(fd): in place of 2"},
     {"hide", as_method(process_hide), METH_NOARGS, "hide(): nobody else may look inside"},
+    {"describe_shared", as_method(describe_shared), METH_VARARGS, "describe_shared(fd)"},
     {"die_with_parent", as_method(process_die_with_parent), METH_VARARGS, "die_with_parent(pid)"},
     {nullptr, nullptr, 0, nullptr},
 };

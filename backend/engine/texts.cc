@@ -28,6 +28,7 @@
 PORTICO_TEXT(boot)
 PORTICO_TEXT(messages)
 PORTICO_TEXT(references)
+PORTICO_TEXT(audit)
 PORTICO_TEXT(offer)
 PORTICO_TEXT(portico)
 
@@ -37,6 +38,7 @@ const Text texts[] = {
     {"boot", portico_boot_begin, portico_boot_end},
     {"messages", portico_messages_begin, portico_messages_end},
     {"references", portico_references_begin, portico_references_end},
+    {"audit", portico_audit_begin, portico_audit_end},
     {"offer", portico_offer_begin, portico_offer_end},
     {"portico", portico_portico_begin, portico_portico_end},
     {nullptr, nullptr, nullptr},

@@ -46,7 +46,16 @@ void ApplicationService::ask(Release& next, const std::string& target) {
   front_.warm(next.number(), target);
 }
 
-void ApplicationService::show_stacks(Release& next) { show_stacks(next.pid(), next.pid()); }
+// Where it has a worker already, that is what takes so long.
+void ApplicationService::show_stacks(Release& next) {
+  bool has_worker = false;
+  workers_.for_each([&](const Worker& worker) {
+    if (worker.generation != next.number() || !is_ours(worker)) return;
+    has_worker = true;
+    show_stacks(worker.pid, 0);
+  });
+  if (!has_worker) show_stacks(next.pid(), next.pid());
+}
 
 void ApplicationService::settle_deploy() {
   if (deploy_ == nullptr || !deploy_->over()) return;

@@ -71,9 +71,10 @@ void ApplicationService::handle_hangs() {
 // Who was never told of hangs in the zygote, which forks it.
 void ApplicationService::handle_hang(Hangs::Order order) {
   if (order.id == Hangs::zygote) return handle_slow_import(order.step);
-  const Worker* worker = workers_.find(order.id);
+  Worker* worker = workers_.find(order.id);
   if (worker == nullptr) return;
   if (order.step == Hangs::Step::kill) {
+    worker->is_overdue = true;
     Release* release = find_release(worker->generation);
     if (worker->pid == 0 && release != nullptr) release->kill();
     return kill_worker(*worker);

@@ -27,6 +27,7 @@ ServiceReport ApplicationService::report() const {
   }
   report.user = identity_of(application_, options_->identity);
   report.parent = current_ != nullptr ? current_->pid() : 0;
+  report.preloads = current_ != nullptr ? current_->preloads() : application_.preload;
   report.wanted = application_.workers;
   for (const auto& [number, worker] : workers_.all())
     report.workers.push_back(

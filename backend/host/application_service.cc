@@ -95,7 +95,10 @@ void ApplicationService::front_down() {
   if (deploy_ != nullptr) deploy_->fail("the front has ended meanwhile");
   settle_deploy();
   for (Release* one : releases()) one->channels().revoke_all();
-  workers_.for_each([this](Worker& worker) { send_away(worker, loop().now() + leavers_grace); });
+  workers_.for_each([this](Worker& worker) {
+    if (worker.state == Worker::State::starting) kill_worker(worker);  // has nothing to finish
+    send_away(worker, loop().now() + leavers_grace);
+  });
   forget_past();
 }
 
@@ -152,11 +155,21 @@ void ApplicationService::start_code() {
 
 // The site answers 503 from now on; what is missing is tried again later.
 void ApplicationService::fail(std::string_view cause, std::string reason) {
+  tell_failure(cause, std::move(reason));
+  retry_later();
+}
+
+// This code cannot run: what is tried next is where the operator's words lead then.
+void ApplicationService::refuse(std::string_view cause, std::string reason) {
+  tell_failure(cause, std::move(reason));
+  served_.reset();
+}
+
+void ApplicationService::tell_failure(std::string_view cause, std::string reason) {
   say(core::Level::error, "is not running: " + reason);
   cause_ = cause;
   reason_ = std::move(reason);
   if (!any_ready()) become(State::failed);
-  retry_later();
 }
 
 void ApplicationService::retry_later() {
@@ -182,7 +195,7 @@ void ApplicationService::advance() {
 
 void ApplicationService::hear_zygote(Release& release) {
   if (!release.runs()) return;
-  for (int i = 0; i < messages_a_turn; ++i) {
+  for (int i = 0; i < messages_a_turn && release.runs(); ++i) {
     const auto heard = release.zygote().hear();
     if (!heard) return;
     on_zygote(release, *heard);
@@ -192,7 +205,7 @@ void ApplicationService::hear_zygote(Release& release) {
 
 void ApplicationService::on_zygote(Release& release, const ControlMessage& heard) {
   if (heard.verb == record::verb::imported) {
-    on_imported(release);
+    on_imported(release, heard);
   } else if (heard.verb == record::verb::failed) {
     on_refused(release, heard.text("reason").value_or("it did not say why"));
   } else if (heard.verb == record::verb::forked) {
@@ -202,8 +215,11 @@ void ApplicationService::on_zygote(Release& release, const ControlMessage& heard
   }
 }
 
-void ApplicationService::on_imported(Release& release) {
+void ApplicationService::on_imported(Release& release, const ControlMessage& heard) {
   if (release.state() != Release::State::importing) return;
+  const auto unfit = heard.text("unfit");
+  if (unfit && release.preloads()) return import_in_workers(release, *unfit);
+  if (release.preloads()) told_unfit_.clear();
   release.imported();
   if (is_next(release.number())) return deploy_->on_imported();
   if (&release != current_.get()) return;
@@ -216,12 +232,8 @@ void ApplicationService::on_refused(Release& release, std::string_view reason) {
   release.refused(loop().now());
   if (is_next(release.number())) return deploy_->on_refused(reason);
   if (&release != current_.get()) return;
-  reason_ = "importing " + application_.reference + " failed: " + std::string(reason);
-  say(core::Level::error, "is not running: " + reason_);
-  cause_ = "import";
-  served_.reset();
+  refuse("import", "importing " + application_.reference + " failed: " + std::string(reason));
   hangs_.forget(Hangs::zygote);
-  if (!any_ready()) become(State::failed);
 }
 
 void ApplicationService::on_forked(Release& release, const ControlMessage& heard) {
@@ -294,6 +306,7 @@ void ApplicationService::keep_output(std::unique_ptr<process::Output> output) {
   if (outputs_.size() > outputs_kept) outputs_.pop_front();
 }
 
+// An import that is under way is nothing to finish.
 void ApplicationService::stop(core::Time deadline) {
   stopping_ = true;
   retry_.clear();
@@ -304,7 +317,10 @@ void ApplicationService::stop(core::Time deadline) {
     worker.state = Worker::State::leaving;
     worker.control->send(record::verb::stop);
   });
-  for (Release* one : releases()) one->stop(deadline);
+  for (Release* one : releases()) {
+    if (one->state() == Release::State::importing) one->kill();
+    one->stop(deadline);
+  }
   wake();
   if (stopped()) supervisor_.wake();
 }

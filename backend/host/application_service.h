@@ -74,13 +74,19 @@ class ApplicationService final : public core::Active,
   // What zygotes say, and their deaths.
   void hear_zygote(Release& release);
   void on_zygote(Release& release, const record::ControlMessage& message);
-  void on_imported(Release& release);
+  void on_imported(Release& release, const record::ControlMessage& message);
   void on_refused(Release& release, std::string_view reason);
   void on_forked(Release& release, const record::ControlMessage& message);
   void on_exited(Release& release, const record::ControlMessage& message);
   void zygote_gone(Release& release, int wait_status);
   void current_gone(Release::State before, const std::string& how);
   void keep_output(std::unique_ptr<process::Output> output);
+
+  // Workers that import by themselves (application_preload.cc).
+  void import_in_workers(Release& release, std::string_view unfit);
+  void on_import_failed(Worker& worker, std::string_view reason);
+  bool is_import_gone(const Worker& worker) const;
+  void import_gone(const Worker& worker, std::string_view why);
 
   // What workers say, and their deaths.
   void hear_workers();
@@ -103,6 +109,8 @@ class ApplicationService final : public core::Active,
   void fork_worker(Release& release) override;
   void send_away(Worker& worker, core::Time by);
   void fail(std::string_view cause, std::string reason);
+  void refuse(std::string_view cause, std::string reason);
+  void tell_failure(std::string_view cause, std::string reason);
   void become(State state);
   void retry_later();
 
@@ -153,7 +161,8 @@ class ApplicationService final : public core::Active,
   Hangs hangs_;
   State state_ = State::starting;
   std::string cause_;
-  std::string reason_;  // of State::failed, in a sentence
+  std::string reason_;      // of State::failed, in a sentence
+  std::string told_unfit_;  // what forbids to fork, as it was told last
   process::MemoryKills memory_kills_;
   process::Backoff zygote_backoff_;
   process::Backoff worker_backoff_;

@@ -40,6 +40,8 @@ void ApplicationService::expect_end(Worker& worker) {
 void ApplicationService::on_worker(Worker& worker, const ControlMessage& heard) {
   if (heard.verb == record::verb::ready) on_ready(worker);
   if (heard.verb == record::verb::leaving) on_leaving(worker);
+  if (heard.verb == record::verb::failed)
+    on_import_failed(worker, heard.text("reason").value_or("it did not say why"));
 }
 
 void ApplicationService::on_ready(Worker& worker) {
@@ -53,6 +55,7 @@ void ApplicationService::on_ready(Worker& worker) {
   if (!is_present(worker)) return;
   served_ = current_->application();
   become(State::ready);
+  fill();
 }
 
 // It takes no more records, and its successor starts.
@@ -103,9 +106,11 @@ void ApplicationService::fill() {
 }
 
 // Those that leave, and those of other code, count too: all together there is one more than usual.
-// The first one is not held up by them.
+// The first one is not held up by them; where it has to import, it shows first whether that can be
+// done.
 bool ApplicationService::wants_worker() const {
   const unsigned serving = workers_.serving(current_->number());
+  if (!current_->preloads() && serving > 0 && !any_ready()) return false;
   return serving < application_.workers &&
          (serving == 0 || workers_.count() <= application_.workers);
 }
@@ -144,6 +149,7 @@ void ApplicationService::worker_gone(std::uint16_t number, std::string_view why)
   if (is_next(worker.generation)) deploy_->on_worker_gone(why);
   forget_past();
   if (stopping_) return supervisor_.wake();
+  if (!expected && is_import_gone(worker)) return import_gone(worker, why);
   if (is_present(worker)) {
     if (!any_ready() && state_ == State::ready) become(State::starting);
     if (!expected) replace(worker);

@@ -49,6 +49,10 @@ Deploy::~Deploy() {
 
 void Deploy::tell(std::string_view line) {
   site_.say(core::Level::info, "deploy: " + std::string(line));
+  note(line);
+}
+
+void Deploy::note(std::string_view line) {
   if (progress_ != nullptr) progress_->said(line);
 }
 
@@ -74,9 +78,12 @@ void Deploy::fail(std::string why) {
 }
 
 void Deploy::on_imported() {
-  if (step_ != Step::importing) return;
-  at_ = 0;
-  run_hook();
+  if (step_ == Step::importing) next_->preloads() ? run_hooks() : start_worker();
+}
+
+void Deploy::start_worker() {
+  enter(Step::starting, next_->application().timeouts.start);
+  site_.fork_worker(*next_);
 }
 
 void Deploy::on_refused(std::string_view reason) {
@@ -85,18 +92,20 @@ void Deploy::on_refused(std::string_view reason) {
 
 void Deploy::on_zygote_gone(std::string_view how) { fail("its Python " + std::string(how)); }
 
+void Deploy::run_hooks() {
+  at_ = 0;
+  run_hook();
+}
+
 void Deploy::run_hook() {
   const auto& hooks = next_->application().before_deploy;
-  if (at_ == hooks.size()) {
-    enter(Step::starting, next_->application().timeouts.start);
-    return site_.fork_worker(*next_);
-  }
+  if (at_ == hooks.size()) return next_->preloads() ? start_worker() : warm();
   tell("running " + joined(hooks[at_]));
   enter(Step::hooks, hook_time);
   const auto write_log = log_.sink();
   const auto sink = [this, write_log](std::string_view line) {
     write_log(line);
-    if (progress_ != nullptr) progress_->said(line);
+    note(line);
   };
   auto started = SiteProcess::start(owner_, next_->application(), options_, hooks[at_], sink);
   if (!started) return fail(joined(hooks[at_]) + ": " + core::describe(started.error()));
@@ -125,12 +134,15 @@ void Deploy::hook_ended() {
 }
 
 void Deploy::on_worker_ready() {
-  if (step_ != Step::starting) return;
-  at_ = 0;
-  warm_next();
+  if (step_ == Step::starting) next_->preloads() ? warm() : run_hooks();
 }
 
 void Deploy::on_worker_gone(std::string_view how) { fail("its first worker " + std::string(how)); }
+
+void Deploy::warm() {
+  at_ = 0;
+  warm_next();
+}
 
 void Deploy::warm_next() {
   const conf::Application& application = next_->application();

@@ -22,7 +22,7 @@ class Deploy {
  public:
   /// importing  the interpreter runs the new code for the first time
   /// hooks      before_deploy, one after the other
-  /// starting   its first worker was asked for
+  /// starting   its first worker was asked for; without preload before the hooks, since it imports
   /// warming    it is asked what `warm` names
   /// succeeded  it may take over
   /// failed     it must not; the reason was told
@@ -65,12 +65,16 @@ class Deploy {
   void on_warmed(unsigned status, std::string_view why);
   bool child_ended(pid_t pid, int wait_status);  ///< true: it was a hook
   void fail(std::string why);
-  void check();  ///< what is due
+  void note(std::string_view line);  ///< for who asked: the log has it
+  void check();                      ///< what is due
 
  private:
   void enter(Step step, core::Duration time);
+  void start_worker();
+  void run_hooks();
   void run_hook();
   void hook_ended();
+  void warm();
   void warm_next();
   void overdue();
   void tell(std::string_view line);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "conf/check.h"
+#include "proxy/process/session.h"
 
 namespace portico::backend {
 namespace {
@@ -31,28 +32,46 @@ conf::Application resolve_code(const conf::Application& application) {
   return code;
 }
 
-std::unique_ptr<Release> Release::start(core::Active& owner, const conf::Application& application,
-                                        const Place& place, Failure& failure) {
+bool Release::start_zygote(core::Active& owner, const Place& place, Failure& failure) {
   const auto fail = [&](std::string_view cause, std::string reason) {
     failure = {std::string(cause), std::move(reason)};
-    return nullptr;
+    return false;
   };
-  if (application.user.empty() && !place.options.user_error.empty())
+  if (application_.user.empty() && !place.options.user_error.empty())
     return fail("user", place.options.user_error);
-  auto launch = prepare_launch(application, place.options.identity);
+  auto launch = prepare_launch(application_, place.options.identity);
   if (auto* refusal = std::get_if<Refusal>(&launch))
     return fail(refusal->cause, std::move(refusal->reason));
+  auto zygote = Zygote::start(owner, application_, place.options, std::get<Launch>(launch),
+                              channels_, place.front_threads, application_.workers > 1, place.log);
+  if (!zygote)
+    return fail("interpreter", application_.python + ": " + core::describe(zygote.error()));
+  zygote_ = std::move(*zygote);
+  return true;
+}
+
+std::unique_ptr<Release> Release::start(core::Active& owner, const conf::Application& application,
+                                        const Place& place, Failure& failure) {
   auto channels = Channels::make(place.front_threads);
-  if (!channels) return fail("exit", core::describe(channels.error()));
+  if (!channels) {
+    failure = {"exit", core::describe(channels.error())};
+    return nullptr;
+  }
   std::unique_ptr<Release> made(
       new Release(resolve_code(application), std::move(*channels), place.number));
-  auto zygote =
-      Zygote::start(owner, made->application_, place.options, std::get<Launch>(launch),
-                    made->channels_, place.front_threads, application.workers > 1, place.log);
-  if (!zygote)
-    return fail("interpreter", made->application_.python + ": " + core::describe(zygote.error()));
-  made->zygote_ = std::move(*zygote);
+  if (!made->start_zygote(owner, place, failure)) return nullptr;
   return made;
+}
+
+std::unique_ptr<process::Output> Release::import_in_workers(core::Active& owner, const Place& place,
+                                                            Failure& failure) {
+  const pid_t before = zygote_->pid();
+  auto output = zygote_->ended();
+  process::kill_session(before);
+  zygote_.reset();
+  application_.preload = false;
+  state_ = start_zygote(owner, place, failure) ? State::importing : State::ended;
+  return output;
 }
 
 Release::~Release() { kill(); }

@@ -29,8 +29,8 @@ inline constexpr core::Time no_deadline = core::Time::max();
 class Release {
  public:
   /// importing  the interpreter runs
-  /// imported   it forks workers
-  /// refused    it said that the import failed, and will end
+  /// imported   it forks workers (without preload: it may, and they import)
+  /// refused    the import failed, and it will end
   /// ended      wait has told its end; workers of it may still live
   enum class State { importing, imported, refused, ended };
 
@@ -64,6 +64,14 @@ class Release {
   void refused(core::Time now);
   std::unique_ptr<process::Output> ended();
 
+  /// Forks of it would not do: it makes room for another zygote, which forks workers that import
+  /// by themselves.
+  ///
+  /// Returns  the output of the one that is gone
+  std::unique_ptr<process::Output> import_in_workers(core::Active& owner, const Place& place,
+                                                     Failure& failure);
+  bool preloads() const { return application_.preload; }
+
   /// New channels, for another front. False: there are none; the zygote is of no use any more.
   bool renew(const Place& place);
   /// No more forks; the zygote leaves after its last worker, or is killed at this time.
@@ -79,6 +87,7 @@ class Release {
  private:
   Release(conf::Application application, Channels channels, std::uint64_t number)
       : application_(std::move(application)), channels_(std::move(channels)), number_(number) {}
+  bool start_zygote(core::Active& owner, const Place& place, Failure& failure);
 
   conf::Application application_;  // where its code lies
   Channels channels_;

@@ -33,6 +33,7 @@ struct Worker {
   pid_t hanging_tid = 0;      ///< of its threads, the one last found to hang
   bool has_answered = false;  ///< a whole answer: it came up well
   bool is_deaf = false;       ///< its control socket has ended
+  bool is_overdue = false;    ///< it was killed for it
   std::unique_ptr<net::Channel> control;
 };
 

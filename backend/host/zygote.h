@@ -1,4 +1,5 @@
-// Zygote: the process of the site's own Python that has imported the application and forks workers.
+// Zygote: the process of the site's own Python that has imported the application and forks workers
+// (or, with `preload: false`, forks workers that import it).
 //
 // Owned by an ApplicationService, in the supervisor's thread. It runs the site's code: what it says
 // is parsed strictly, and the process ids that it tells are believed only where the kernel agrees.

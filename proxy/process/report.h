@@ -61,6 +61,7 @@ struct ServiceReport {
   std::string reason;            ///< empty unless failed
   std::optional<Identity> user;  ///< whom its processes run as; none: as the supervisor
   pid_t parent = 0;              ///< the process that its workers are forked from; 0: none
+  bool preloads = true;          ///< that process has imported the application; else each worker
   unsigned wanted = 0;           ///< how many workers there should be
   std::vector<WorkerReport> workers;
   std::deque<Trouble> troubles;

@@ -94,6 +94,7 @@ void put_application(Json& json, const ApplicationStatus& application) {
   json.key("phase").text(name(report.state));
   json.key("reason").text_or_null(application.reason);
   json.key("user").text_or_null(report.user ? report.user->name : "");
+  json.key("preload").boolean(report.preloads);
   json.key("workers_wanted").number(report.wanted);
   put_process(json, "zygote", application.parent);
   json.key("workers").open('[');

@@ -74,6 +74,7 @@ class Page {
     title("application " + report.name, application.standing, application.reason);
     out_ += "  zygote " + process_text(application.parent);
     if (report.user) out_ += ", user " + report.user->name;
+    if (!report.preloads) out_ += "; each worker imports by itself";
     out_ += "\n";
     if (!application.workers.empty()) workers(application.workers);
     for (const process::Trouble& trouble : report.troubles)

@@ -1,6 +1,5 @@
 """Start: application references, errors that name what was looked for, the zygote's state, and its end."""
 import os
-import re
 import signal
 import subprocess
 
@@ -143,16 +142,6 @@ def test_collection_stays_off_when_the_application_turned_it_off(make_site, tmp_
     site = make_site('off', tmp_path).start()
     site.fork()
     assert eval(site.ask().body)['gc'] is False
-
-
-def test_threads_found_after_the_import_are_named(make_site, tmp_path):
-    (tmp_path / 'threaded.py').write_text('import threading, time\n'
-                                          'threading.Thread(target=time.sleep, args=(60,), name="culprit", daemon=True).start()\n'
-                                          'import _thread\n_thread.start_new_thread(time.sleep, (60,))\n'
-                                          + STATE)
-    make_site('threaded', tmp_path).start()
-    words = r'missing in workers: culprit, thread \d+; start them in a @portico.post_fork\n'
-    assert re.search(words, make_site.log()), make_site.log()
 
 
 def test_a_death_is_reported_with_its_raw_status(make_site):

@@ -91,6 +91,7 @@ TEST_CASE("defaults: a site and its application") {
   CHECK(application.python.empty());
   CHECK(application.script_name.empty());
   CHECK(application.workers == 2);
+  CHECK(application.preload);
   CHECK(application.threads == 1);
   CHECK(application.environment.empty());
   CHECK_FALSE(application.health);

@@ -42,7 +42,7 @@ pools: {p: {endpoints: ["a:1"], policy: least_requests,
             health: {interval: 1s, timeout: 1ms, rise: 4, fall: 5, status: 201-202}}})",
       R"yaml(sites: {a.example: {wsgi: "x y.py:f()", directory: "/a \"b\" ü", python: python3.9,
          environment: {"NULL": "a\nb\\", E: ""}, health: {path: /h}, workers: 7, threads: 3,
-         user: shop, environment_file: /e,
+         user: shop, preload: false, environment_file: /e,
          touch: /t, reload: true, before_deploy: [[a b, "c\"d"], [e]], warm: []}})yaml",
       "sites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: 3}}\n",
       "front_threads: 1\nsites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: "
