@@ -96,7 +96,8 @@ void ApplicationService::front_down() {
   settle_deploy();
   for (Release* one : releases()) one->channels().revoke_all();
   workers_.for_each([this](Worker& worker) {
-    if (worker.state == Worker::State::starting) kill_worker(worker);  // has nothing to finish
+    worker.is_unwanted = worker.state == Worker::State::starting;
+    if (worker.is_unwanted) kill_worker(worker);
     send_away(worker, loop().now() + leavers_grace);
   });
   forget_past();
@@ -242,6 +243,7 @@ void ApplicationService::on_forked(Release& release, const ControlMessage& heard
   if (worker == nullptr || worker->zygote != release.pid()) return;
   if (!is_child_of(pid, release.pid())) return;
   worker->pid = pid;
+  if (worker->is_unwanted) return kill_worker(*worker);
   if (worker->state == Worker::State::ready && is_known_to_front(*worker))
     front_.ready(*worker);  // it was faster than this
 }

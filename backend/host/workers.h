@@ -34,6 +34,7 @@ struct Worker {
   bool has_answered = false;  ///< a whole answer: it came up well
   bool is_deaf = false;       ///< its control socket has ended
   bool is_overdue = false;    ///< it was killed for it
+  bool is_unwanted = false;   ///< before it was ready: it has nothing to finish
   std::unique_ptr<net::Channel> control;
 };
 
