@@ -73,7 +73,8 @@ struct Timeouts {
   milliseconds connect = seconds(5);
   /// Endpoint: from the whole request sent to the answer's head. Application: from the claim by a
   /// worker to the head; afterwards the longest silence between two frames. 504 before the head,
-  /// an abort after it. Not counted while we hold the answer back.
+  /// an abort after it. Not counted while we hold the answer back, nor while the application waits
+  /// for the client of a streamed request.
   milliseconds response = seconds(60);
   /// In the queue of a pool or application. 503. Not counted while workers start.
   milliseconds queue = seconds(60);

@@ -245,7 +245,9 @@ void WsgiCall::let_go() {
 
 // Once the head has gone, what becomes of the answer is the application's affair: its read raises.
 void WsgiCall::feed_failed(const Error& error) {
-  if (state_ == State::flying) fail(error);
+  if (state_ != State::flying) return;
+  note_claim();
+  fail(error);
 }
 
 void WsgiCall::body_drained() {

@@ -118,6 +118,7 @@ TEST_CASE("streamed call: a body that fails is the error page before the head, a
   CHECK(last->failure == record::FeedFailure::too_large);
   CHECK(bench.call->over() == !headed);
   if (!headed) CHECK(bench.exchange.fault() == Fault::body_too_large);
+  CHECK(bench.exchange.trace().upstream == "worker 3");
   if (!headed)
     CHECK_FALSE(bench.wsgi.channels[0]->cells.wanted(taken.record.cell, taken.record.serial));
   if (headed) worker.send(Frames(taken).data("y").end().text());
