@@ -138,12 +138,12 @@ TEST_CASE("streamed call: a client that leaves leaves an end of file in place of
 
 TEST_CASE("timeouts.response: does not count while the application waits for the client") {
   Bench bench;
-  bench.route.timeouts.response = milliseconds(50);
+  bench.route.timeouts.response = milliseconds(600);
   FakeWorker& worker = bench.wsgi.start_worker(3);
   bench.begin();
   bench.read_some(worker);
   bench.feed.ask();
-  bench.run_for(milliseconds(300));
+  bench.run_for(milliseconds(1300));
   CHECK_FALSE(bench.exchange.answered());
   bench.source.add(slice_of("more"));
   bench.until([&] { return bench.exchange.answered(); });  // it takes it, and is heard of no more
@@ -166,7 +166,7 @@ TEST_CASE("timeouts.response: counts for one that does not read, or does not tak
 
 TEST_CASE("timeouts.response: begins anew with each piece that the worker takes") {
   Bench bench;
-  bench.route.timeouts.response = milliseconds(400);
+  bench.route.timeouts.response = seconds(1);
   FakeWorker& worker = bench.wsgi.start_worker(3);
   bench.begin();
   bench.take(worker);
@@ -174,7 +174,7 @@ TEST_CASE("timeouts.response: begins anew with each piece that the worker takes"
   for (int i = 0; i < 10; ++i) bench.source.add(slice_of("x"));
   bench.until([&] { return bench.feed.drain() || bench.feed.bytes.size() == 10; });
   for (std::uint64_t i = 1; i <= 10; ++i) {
-    bench.run_for(milliseconds(60));
+    bench.run_for(milliseconds(120));
     bench.feed.note(i, false);
   }
   CHECK_FALSE(bench.exchange.answered());
