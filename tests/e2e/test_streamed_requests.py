@@ -479,9 +479,10 @@ def test_an_upload_that_runs_when_the_code_changes_ends_with_the_old_code(portic
         assert read_chunks(connection) == b'one\ntwo\n'
 
 
-def test_an_upload_that_runs_at_a_stop_is_finished(portico, folder):
+@pytest.mark.parametrize('options', ['workers: 1', 'embedded: true'])
+def test_an_upload_that_runs_at_a_stop_is_finished(portico, folder, options):
     application_at(folder)
-    door = portico(f'sites:\n  {HOST}: {{wsgi: reading, directory: {folder}, workers: 1, request: stream}}\n')
+    door = portico(f'sites:\n  {HOST}: {{wsgi: reading, directory: {folder}, {options}, request: stream}}\n')
     with door.connect() as connection:
         connection.send(head('/lockstep', None).encode() + chunk(b'one\n'))
         assert connection.read_head().status == 200
@@ -490,6 +491,16 @@ def test_an_upload_that_runs_at_a_stop_is_finished(portico, folder):
         connection.send(chunk(b'two\n') + b'0\r\n\r\n')
         assert read_chunks(connection) == b'one\ntwo\n'
     assert door.wait() == 0
+
+
+@pytest.mark.parametrize('options', ['workers: 1', 'embedded: true'])
+def test_an_upload_that_stalls_does_not_keep_a_stop(portico, folder, options):
+    application_at(folder)
+    door = portico(f'timeouts: {{shutdown: 1s}}\nsites:\n  {HOST}: {{wsgi: reading, directory: {folder}, {options}, request: stream}}\n')
+    with door.connect() as connection:
+        connection.send(head('/catch', 10, fields='Expect: 100-continue\r\n'))
+        assert connection.read_head().status == 100
+        assert door.stop() == 0
 
 
 def test_where_the_front_itself_calls_the_application_bodies_are_complete(portico, folder):

@@ -222,6 +222,7 @@ TEST_CASE("streamed call: what a dead worker has read of, no other is given") {
   const bool again = !read && method == "GET";
   CHECK(second.begin().has_value() == again);
   CHECK(bench.exchange.answered() == !again);
+  CHECK(bench.exchange.trace().attempts == (again ? 2 : 1));
   if (!again) CHECK(bench.exchange.fault() == Fault::worker_died);
 }
 
@@ -240,13 +241,16 @@ TEST_CASE("streamed call: a worker that has read and then denies its claim is 50
   CHECK(bench.wsgi.app->admission().in_use() == 0);
 }
 
-TEST_CASE("streamed call: a worker that closes its end still answers") {
+TEST_CASE("streamed call: a worker that closes its end is given no more, and still answers") {
   Bench bench;
   FakeWorker& worker = bench.wsgi.start_worker(3);
   bench.begin();
   const Taken taken = bench.read_some(worker);
   bench.feed.close();
+  bench.wsgi.settle();
   bench.source.add(slice_of("more"));
+  bench.wsgi.settle();
+  CHECK(bench.source.pull(10, bench.reader).flow == Flow::data);
   worker.send(Frames(taken).head().end().text());
   bench.until([&] { return bench.call->over(); });
   CHECK(bench.exchange.response()->status == 200);
