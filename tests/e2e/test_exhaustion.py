@@ -36,18 +36,23 @@ def answer(request):
 
 @pytest.fixture
 def two(portico, endpoint, folder):
-    """two(more, code) -> a door before p.example, which is proxied, and w.example, an application; as above."""
+    """two(more, code) -> a door before p.example, which is proxied, and w.example, an application, as above.
+
+    s.example is the application with requests that are streamed.
+    """
     end = endpoint(answer)
 
     def start(more='', code=APPLICATION, **options):
         (folder / 'counting.py').write_text(code)
         return portico(f'{more}\nsites:\n  p.example: {{to: "{end.address}"}}\n'
-                       f'  w.example: {{wsgi: counting, directory: {folder}, workers: 1}}\n', **options)
+                       f'  w.example: {{wsgi: counting, directory: {folder}, workers: 1}}\n'
+                       f'  s.example: {{wsgi: counting, directory: {folder}, workers: 1, request: stream}}\n',
+                       **options)
     start.endpoint = end
     return start
 
 
-SITES = ['p.example', 'w.example']
+SITES = ['p.example', 'w.example', 's.example']
 
 
 def small_window(door):
@@ -284,6 +289,7 @@ def test_a_full_spool_is_507_and_harms_nobody(two):
 EXPECTATIONS = {  # (host, length, fields): the status before the body
     'proxied': ('p.example', 5, '', 100),
     'application': ('w.example', 5, '', 100),
+    'streamed': ('s.example', 5, '', 100),
     'too large': ('w.example', 99_999_999, '', 413),
     'too large, proxied': ('p.example', 99_999_999, '', 413),
     'unknown host': ('nobody.example', 5, '', 421),
@@ -322,7 +328,8 @@ def test_a_client_that_does_not_wait_for_100_may_send(two, host):
 
 # Requests in crowds
 
-@pytest.mark.parametrize('host, count', [('w.example', 10_000), ('nobody.example', 10_000), ('p.example', 2000)])
+@pytest.mark.parametrize('host, count', [('w.example', 10_000), ('s.example', 2000), ('nobody.example', 10_000),
+                                         ('p.example', 2000)])
 def test_a_long_pipeline_is_answered_in_order(two, host, count):
     door = two('log: {access: "off"}')
     requests = b''.join(post(host, number % 7).encode() + b'x' * (number % 7) for number in range(count))

@@ -28,7 +28,7 @@ def handover(request):
 
 @pytest.fixture(scope='module')
 def site(framework, handover, lasting_portico, lasting_folder, threads):
-    """(door, browser) of the site in each framework, with one worker thread and with several, requests whole and streamed."""
+    """(door, browser) of the site in each framework: with one worker thread and several, requests whole and streamed."""
     name = f'with_{framework}'
     shutil.copy(ROOT / f'tests/e2e/frameworks/{name}.py', lasting_folder)
     (lasting_folder / 'picture.bin').write_bytes(PICTURE)

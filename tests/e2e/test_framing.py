@@ -1,14 +1,14 @@
 """Framing attacks of clients: what two parties might read differently is refused, and nothing is smuggled.
 
-Each row is tried on a site that is proxied and on one that an application answers. Behind what the attack
-sends stands a request for /smuggled, which nobody may ever see (RFC 9112; request smuggling). The attacks
-of endpoints: test_framing_endpoint.py.
+Each row is tried on a site that is proxied, on one that an application answers, and on one where it reads
+while the client sends. Behind what the attack sends stands a request for /smuggled, which nobody may ever
+see (RFC 9112; request smuggling). The attacks of endpoints: test_framing_endpoint.py.
 """
 import pytest
 
 from endpoint import Endpoint, text
 
-PROXIED, APPLICATION = 'proxied.example', 'application.example'
+PROXIED, APPLICATION, STREAMED = 'proxied.example', 'application.example', 'streamed.example'
 SMUGGLED = b'GET /smuggled HTTP/1.1\r\nHost: HOST\r\n\r\n'
 
 # Answers with what it saw, and writes it down: method, target and body of each request.
@@ -33,7 +33,8 @@ class Behind:
         self.file = folder / 'seen'
         self.door = portico('sites:\n'
                             f'  {PROXIED}: {{to: "{self.endpoint.address}"}}\n'
-                            f'  {APPLICATION}: {{wsgi: witness, directory: {folder}, workers: 1}}\n')
+                            f'  {APPLICATION}: {{wsgi: witness, directory: {folder}, workers: 1}}\n'
+                            f'  {STREAMED}: {{wsgi: witness, directory: {folder}, workers: 1, request: stream}}\n')
 
     @staticmethod
     def line(request):
@@ -43,7 +44,7 @@ class Behind:
         """What came through since the last asking, after a request that nothing can overtake."""
         assert self.door.get('/barrier', host).status == 200
         lines = [self.line(each) for each in self.endpoint.requests]
-        if host == APPLICATION:
+        if host != PROXIED:
             lines = self.file.read_text().splitlines()
             self.file.write_text('')
         self.endpoint.requests.clear()
@@ -57,7 +58,7 @@ def behind(lasting_portico, lasting_folder):
     made.endpoint.close()
 
 
-@pytest.fixture(params=[PROXIED, APPLICATION])
+@pytest.fixture(params=[PROXIED, APPLICATION, STREAMED])
 def host(request):
     return request.param
 

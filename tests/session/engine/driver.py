@@ -96,7 +96,7 @@ class Cells:
 def make_record(cell, serial, method='GET', target='/', fields=(), body=None, length=None, script_name='', http=11,
                 https=False, front_thread=0, request_id='id-1', client=('192.0.2.7', 4711),
                 server=('shop.example', 8080), tls=('', ''), path=None, known=True, response_ms=0, feed=False):
-    """A record as the front writes it. `body` None: no body; `length`: the body is in a descriptor; `feed`: it follows."""
+    """A record as the front writes it. `body` None: no body; `length`: it is in a descriptor; `feed`: it follows."""
     raw_path, _, query = target.partition('?')
     if path is None:
         path = urllib.parse.unquote_to_bytes(raw_path[len(script_name):])

@@ -1,12 +1,12 @@
-"""Bodies that are read while the client sends (README.md, "Feeds"): items 61 to 63, and what a worker does with its end."""
+"""Bodies that are read while the client sends (README.md, "Feeds"): items 61 to 63, and the worker's end of a feed."""
 import contextlib
 import os
 import random
 
 import pytest
 
-from driver import (APPLICATION_ERROR, BODY_FAIL, CANCELLED, CLIENT_GONE, Feed, INPUT_ERROR, MALFORMED, PIECE, REFUSED, TOO_LARGE,
-                    TOO_SLOW, wait_until)
+from driver import (APPLICATION_ERROR, BODY_FAIL, CANCELLED, CLIENT_GONE, Feed, INPUT_ERROR, MALFORMED, PIECE, REFUSED,
+                    TOO_LARGE, TOO_SLOW, wait_until)
 
 
 @pytest.fixture
@@ -26,7 +26,8 @@ def test_62_the_first_note_is_the_applications_first_read(site, feed):
 
 
 def test_it_waits_for_as_many_bytes_as_it_asked_for(site, feed):
-    posted = site.post_streamed(feed, target='/read_input?[f.read(6),f.tell(),f.read(2),f.read(9)]', method='PUT', length=10)
+    target = '/read_input?[f.read(6),f.tell(),f.read(2),f.read(9)]'
+    posted = site.post_streamed(feed, target=target, method='PUT', length=10)
     assert feed.note() == (0, 1)
     feed.send(PIECE, body=b'abc')
     assert feed.note() == (3, 1)
@@ -112,7 +113,8 @@ def test_63_what_the_application_lets_through_is_one_line_in_the_log(site, feed,
     posted = site.post_streamed(feed, target='/echo', method='POST', request_id='gone')
     feed.send(BODY_FAIL, CLIENT_GONE)
     assert stream_of(site).answer(*posted).aborted == INPUT_ERROR
-    line = '[gone] POST /echo: the request body could not be read: the client left before its request body was complete\n'
+    line = ('[gone] POST /echo: the request body could not be read: '
+            'the client left before its request body was complete\n')
     wait_until(lambda: log() == line, 'line in the log')
 
 

@@ -1,4 +1,4 @@
-"""wsgi.input and wsgi.errors: items 59, 60, 64; bodies in the record, in a descriptor and by a feed (see test_feeds.py)."""
+"""wsgi.input and wsgi.errors: items 59, 60, 64; bodies in the record, in a descriptor and by a feed (test_feeds.py)."""
 import contextlib
 import os
 import tempfile

@@ -60,7 +60,8 @@ def reader_told(environ, start_response):
 
 def upload_facts(environ, start_response):
     ok(start_response)
-    return [repr([environ.get(key) for key in ('CONTENT_LENGTH', 'wsgi.input_terminated', 'portico.deadline')]).encode()]
+    keys = ('CONTENT_LENGTH', 'wsgi.input_terminated', 'portico.deadline')
+    return [repr([environ.get(key) for key in keys]).encode()]
 
 
 def echo_by_parts(environ, start_response):
