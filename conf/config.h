@@ -173,6 +173,14 @@ struct Pool {
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
+/// A process that a site has beside its workers and that serves no requests.
+struct Companion {
+  std::string name;                  ///< letters, digits, "-", "_" and "."
+  std::vector<std::string> command;  ///< at least one word; "python" is the site's own
+
+  friend bool operator==(const Companion&, const Companion&) = default;
+};
+
 /// A WSGI callable with its workers.
 struct Application {
   std::string name;       ///< "shop.example", or "shop.example/blog/" of a route; unique
@@ -198,6 +206,9 @@ struct Application {
   /// Asked of new code by GET before it takes over; paths as the application sees them. An answer
   /// below 500 is good.
   std::vector<std::string> warm = {"/"};
+  /// `processes`: begun when the application has come up, and anew at each deploy; what ends is
+  /// started again.
+  std::vector<Companion> companions;
   /// Absolute; lines NAME=value, read with the supervisor's rights at each start. What stands in
   /// `environment` comes first.
   std::string environment_file;

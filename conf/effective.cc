@@ -182,6 +182,14 @@ void put_deploy(Page& page, const Application& application) {
   page.line("warm", inline_list(application.warm));
 }
 
+void put_companions(Page& page, const Application& application) {
+  if (application.companions.empty()) return;
+  page.open("processes");
+  for (const Companion& one : application.companions)
+    page.line(yaml_quote(one.name), inline_list(one.command));
+  page.close();
+}
+
 void put_application(Page& page, const Application& application) {
   page.line("wsgi", yaml_quote(application.reference));
   page.line("directory", yaml_quote(application.directory));
@@ -204,6 +212,7 @@ void put_application(Page& page, const Application& application) {
     page.line("environment_file", yaml_quote(application.environment_file));
   if (application.health) put_health(page, *application.health);
   if (!application.embedded) put_deploy(page, application);
+  put_companions(page, application);
 }
 
 void put_pool_use(Page& page, const Pool& pool) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "conf/companions.h"
 #include "conf/deploy_keys.h"
 #include "conf/names.h"
 #include "conf/pools.h"
@@ -12,14 +13,15 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 14> application_keys{
+constexpr std::array<std::string_view, 15> application_keys{
     "directory",   "python",           "user",   "workers", "threads", "embedded",      "preload",
-    "environment", "environment_file", "health", "touch",   "reload",  "before_deploy", "warm"};
+    "environment", "environment_file", "health", "touch",   "reload",  "before_deploy", "warm",
+    "processes"};
 
 /// What an embedded application cannot have.
-constexpr std::array<std::string_view, 9> processes_keys{
+constexpr std::array<std::string_view, 10> processes_keys{
     "workers", "user",   "environment_file", "recycle", "preload",
-    "touch",   "reload", "before_deploy",    "warm"};
+    "touch",   "reload", "before_deploy",    "warm",    "processes"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
 std::string application_name(const Place& place) {
@@ -163,6 +165,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   if (const Node* node = mapping.find("health"))
     read_application_health(reader, *node, application);
   read_deploy_keys(reader, mapping, application);
+  if (const Node* node = mapping.find("processes")) read_companions(reader, *node, application);
   config.applications.push_back(std::move(application));
   return ToApplication{config.applications.back().name};
 }

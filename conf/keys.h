@@ -32,9 +32,10 @@ inline constexpr Section site_section{
     "in a site",
     "aliases wsgi to directory python user workers threads embedded preload environment "
     "environment_file health touch reload "
-    "before_deploy warm request routes timeouts limits log merge_slashes unsafe_encoded_slashes "
+    "before_deploy warm processes request routes timeouts limits log merge_slashes "
+    "unsafe_encoded_slashes "
     "unsafe_unknown_methods",
-    "command django files hold processes recycle redirect "
+    "command django files hold recycle redirect "
     "respond tls",
     ""};
 
@@ -42,9 +43,9 @@ inline constexpr Section route_section{
     "in a route",
     "wsgi to directory python user workers threads embedded preload environment environment_file "
     "health touch reload "
-    "before_deploy warm request "
+    "before_deploy warm processes request "
     "timeouts limits",
-    "command django files hold processes recycle redirect "
+    "command django files hold recycle redirect "
     "respond",
     ""};
 

@@ -86,6 +86,7 @@ void ApplicationService::switch_over(std::unique_ptr<Release> next) {
   }
   retry_.clear();
   if (any_ready()) become(State::ready);
+  companions_.renew(*served_);
   fill();
 }
 

@@ -54,8 +54,7 @@ void ApplicationService::on_import_failed(Worker& worker, std::string_view reaso
 // It came to its end while it imported, and no other one serves: as when a zygote does.
 bool ApplicationService::is_import_gone(const Worker& worker) const {
   return worker.state == Worker::State::starting && is_present(worker) && !current_->preloads() &&
-         current_->state() == Release::State::imported &&
-         workers_.serving(current_->number()) == 0;
+         current_->state() == Release::State::imported && workers_.serving(current_->number()) == 0;
 }
 
 void ApplicationService::import_gone(const Worker& worker, std::string_view why) {

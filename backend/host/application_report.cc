@@ -32,6 +32,7 @@ ServiceReport ApplicationService::report() const {
   for (const auto& [number, worker] : workers_.all())
     report.workers.push_back(
         {number, worker.pid, state_of(worker.state), loop().now() - worker.born});
+  report.companions = companions_.report();
   report.troubles = log_.troubles().list();
   return report;
 }

@@ -34,6 +34,7 @@ ApplicationService::ApplicationService(core::Active& supervisor,
       options_(std::move(options)),
       log_(application.name, std::move(recent)),
       front_(application.name),
+      companions_(*this, application, *options_, log_),
       code_watch_(*this, application_),
       hangs_(*this),
       retry_(*this),
@@ -187,6 +188,7 @@ void ApplicationService::advance() {
   for (Release* one : releases()) hear_zygote(*one);
   hear_workers();
   if (code_watch_.has_changed()) deploy(nullptr);
+  companions_.check();
   if (deploy_ != nullptr) deploy_->check();
   settle_deploy();
   handle_hangs();
@@ -265,6 +267,10 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
     return true;
   }
   if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status)) return true;
+  if (companions_.child_ended(pid, wait_status)) {
+    if (stopping_) supervisor_.wake();
+    return true;
+  }
   const Worker* worker = workers_.find_pid(pid);
   if (worker == nullptr) return false;
   if (wait_status != 0) end_leftovers(*worker);
@@ -319,6 +325,7 @@ void ApplicationService::stop(core::Time deadline) {
     worker.state = Worker::State::leaving;
     worker.control->send(record::verb::stop);
   });
+  companions_.stop(deadline);
   for (Release* one : releases()) {
     if (one->state() == Release::State::importing) one->kill();
     one->stop(deadline);
@@ -329,7 +336,7 @@ void ApplicationService::stop(core::Time deadline) {
 
 bool ApplicationService::stopped() const {
   const std::vector<Release*> all = releases();
-  return workers_.empty() &&
+  return workers_.empty() && companions_.stopped() &&
          std::none_of(all.begin(), all.end(), [](const Release* one) { return one->runs(); });
 }
 

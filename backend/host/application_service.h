@@ -16,6 +16,7 @@
 
 #include "backend/host/channels.h"
 #include "backend/host/code_watch.h"
+#include "backend/host/companions.h"
 #include "backend/host/counterpart.h"
 #include "backend/host/deploy.h"
 #include "backend/host/hangs.h"
@@ -147,6 +148,7 @@ class ApplicationService final : public core::Active,
   std::shared_ptr<const HostOptions> options_;
   process::SiteLog log_;  // before what writes into it
   Counterpart front_;
+  Companions companions_;
   std::uint64_t last_generation_ = 0;
   std::uint64_t first_of_front_ = 0;         // the first generation this front knows
   std::optional<conf::Application> served_;  // the code that served last

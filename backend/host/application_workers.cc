@@ -55,6 +55,7 @@ void ApplicationService::on_ready(Worker& worker) {
   if (!is_present(worker)) return;
   served_ = current_->application();
   become(State::ready);
+  companions_.begin(*served_);
   fill();
 }
 

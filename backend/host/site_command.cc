@@ -19,6 +19,11 @@ constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
 // memory more than it does.
 constexpr int oom_score = 300;
 
+// Processes and threads of a site's user: more than large sites have, few enough that a fork bomb
+// leaves the machine to the others. Another user's limit may be used up already, so it is set only
+// where we choose the user.
+constexpr std::uint64_t most_processes = 1024;
+
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 // The site's own programs come first, as after `source venv/bin/activate`.
@@ -54,6 +59,7 @@ process::Command command_of(const conf::Application& application, const Launch& 
   command.identity = launch.identity;
   command.umask = 022;
   command.oom_score = oom_score;
+  if (launch.identity) command.processes = most_processes;
   return command;
 }
 
@@ -73,6 +79,7 @@ process::Command site_command(const conf::Application& application, const Launch
   process::Command command = command_of(application, launch, output);
   command.path = find_program(application, words.front());
   command.arguments = words;
+  command.arguments.front() = command.path;  // where Python looks for itself, and its environment
   std::erase_if(command.environment, [](const auto& one) { return one.starts_with("PATH="); });
   command.environment.push_back("PATH=" + search_path(application));
   return command;

@@ -19,11 +19,6 @@ using record::ControlMessage;
 constexpr int control_number = 3;
 constexpr int engine_number = 4;
 
-// Processes and threads of a site's user: more than large sites have, few enough that a fork bomb
-// leaves the machine to the others. Another user's limit may be used up already, so it is set only
-// where we choose the user.
-constexpr std::uint64_t most_processes = 1024;
-
 process::Command command_for(const conf::Application& application, const HostOptions& options,
                              const Launch& launch, const Fd& control, const Fd& output) {
   const std::string engine = options.engine ? std::to_string(engine_number) : options.engine_file;
@@ -33,7 +28,6 @@ process::Command command_for(const conf::Application& application, const HostOpt
       output);
   command.fds.push_back({control.get(), control_number});
   if (options.engine) command.fds.push_back({options.engine.get(), engine_number});
-  if (launch.identity) command.processes = most_processes;
   return command;
 }
 

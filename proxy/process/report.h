@@ -49,6 +49,22 @@ struct WorkerReport {
   core::Duration age{};  ///< since it was asked for
 };
 
+/// A process that a site has beside its workers.
+struct CompanionReport {
+  /// waiting   for the application to come up, or for the next try after an end
+  /// running   it was started
+  /// stopping  it was told to end
+  enum class State : std::uint8_t { waiting, running, stopping };
+
+  std::string name;
+  State state = State::waiting;
+  pid_t pid = 0;            ///< 0: it does not run
+  core::Duration age{};     ///< in this state
+  bool is_failing = false;  ///< it has ended by itself a short while ago
+  unsigned ends = 0;        ///< how often it has ended by itself
+  std::string last_end;     ///< how, as a sentence goes on; empty: never
+};
+
 struct ServiceReport {
   /// starting  none of its workers takes requests (yet)
   /// ready     at least one does
@@ -64,6 +80,7 @@ struct ServiceReport {
   bool preloads = true;          ///< that process has imported the application; else each worker
   unsigned wanted = 0;           ///< how many workers there should be
   std::vector<WorkerReport> workers;
+  std::vector<CompanionReport> companions;
   std::deque<Trouble> troubles;
 };
 

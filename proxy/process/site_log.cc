@@ -10,10 +10,12 @@ void SiteLog::say(core::Level level, const std::string& text) {
   if (level >= core::Level::warning) troubles_.note(text);
 }
 
-Lines::Sink SiteLog::sink() {
-  return [this](std::string_view line) {
-    core::log(core::Level::info, "[" + tag_ + "] " + std::string(line));
-    recent_->append_with_time(line);
+Lines::Sink SiteLog::sink(const std::string& process) {
+  const std::string tag = process.empty() ? "[" + tag_ + "] " : "[" + tag_ + " " + process + "] ";
+  const std::string name = process.empty() ? "" : process + ": ";
+  return [this, tag, name](std::string_view line) {
+    core::log(core::Level::info, tag + std::string(line));
+    recent_->append_with_time(name + std::string(line));
   };
 }
 

@@ -24,7 +24,8 @@ class SiteLog {
   /// The service says something; warnings and errors are troubles.
   void say(core::Level level, const std::string& text);
   /// For an Output of the service's processes, which this must outlive.
-  Lines::Sink sink();
+  /// process  which of them, where its lines are to be told apart
+  Lines::Sink sink(const std::string& process = {});
 
   RecentLines& recent() const { return *recent_; }
   const Troubles& troubles() const { return troubles_; }

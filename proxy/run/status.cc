@@ -49,10 +49,12 @@ class Compiler {
   }
 
   ApplicationStatus application(const ServiceReport& report) const {
-    ApplicationStatus status{report, Standing::well, {}, process(report.parent), {}};
+    ApplicationStatus status{report, Standing::well, {}, process(report.parent), {}, {}};
     for (const WorkerReport& worker : report.workers)
       status.workers.push_back(
           {worker, process(worker.pid).memory, requests(report.name, worker.number)});
+    for (const process::CompanionReport& companion : report.companions)
+      status.companions.push_back({companion, process(companion.pid).memory});
     judge(status);
     return status;
   }
@@ -101,8 +103,17 @@ class Compiler {
     if (ready < report.wanted) status.reason = counted(ready, report.wanted);
     if (report.state == ServiceReport::State::failed) status.reason = report.reason;
     if (status.reason.empty() && !healthy(report.name)) status.reason = reason_of("probes");
-    if (status.reason.empty()) return;
+    if (status.reason.empty()) return judge_companions(status);
     status.standing = ready == 0 ? Standing::down : Standing::degraded;
+  }
+
+  /// Requests are answered all the same.
+  static void judge_companions(ApplicationStatus& status) {
+    const auto* failing =
+        find(status.report.companions, [](const auto& one) { return one.is_failing; });
+    if (failing == nullptr) return;
+    status.reason = "the process " + failing->name + " " + failing->last_end;
+    status.standing = Standing::degraded;
   }
 
   bool healthy(const std::string& application) const {
@@ -208,6 +219,11 @@ std::string_view name(EndpointStatus::State state) {
 
 std::string_view name(WorkerReport::State state) {
   constexpr std::string_view names[] = {"starting", "ready", "leaving"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name(process::CompanionReport::State state) {
+  constexpr std::string_view names[] = {"waiting", "running", "stopping"};
   return names[static_cast<std::size_t>(state)];
 }
 

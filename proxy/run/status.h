@@ -36,12 +36,18 @@ struct WorkerStatus {
   std::optional<std::uint64_t> requests;  ///< answered; none: the front does not tell
 };
 
+struct CompanionStatus {
+  process::CompanionReport report;
+  std::optional<process::Memory> memory;
+};
+
 struct ApplicationStatus {
   process::ServiceReport report;
   Standing standing = Standing::well;
   std::string reason;  ///< why it is not well; empty: it is
   ProcessStatus parent;
   std::vector<WorkerStatus> workers;
+  std::vector<CompanionStatus> companions;
 };
 
 struct EndpointStatus {
@@ -99,9 +105,10 @@ struct Knowledge {
 Status status_of(const Knowledge& known, const std::function<bool(const std::string&)>& sees,
                  const MemoryOf& memory_of);
 
-std::string_view name(Standing standing);                    ///< "well", "degraded", "down"
-std::string_view name(EndpointStatus::State state);          ///< "up", "down", "unknown"
-std::string_view name(process::WorkerReport::State state);   ///< "starting", "ready", "leaving"
-std::string_view name(process::ServiceReport::State state);  ///< "starting", "ready", "failed"
+std::string_view name(Standing standing);                      ///< "well", "degraded", "down"
+std::string_view name(EndpointStatus::State state);            ///< "up", "down", "unknown"
+std::string_view name(process::WorkerReport::State state);     ///< "starting", "ready", "leaving"
+std::string_view name(process::CompanionReport::State state);  ///< "waiting", "running", "stopping"
+std::string_view name(process::ServiceReport::State state);    ///< "starting", "ready", "failed"
 
 }  // namespace portico::run

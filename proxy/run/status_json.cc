@@ -78,6 +78,15 @@ void put_worker(Json& json, const WorkerStatus& worker) {
   json.close('}');
 }
 
+void put_companion(Json& json, const CompanionStatus& companion) {
+  const process::CompanionReport& report = companion.report;
+  json.open('{').key("name").text(report.name).key("state").text(name(report.state));
+  put_pid(json, report.pid);
+  put_age(json, report.age);
+  put_memory(json, companion.memory);
+  json.key("ends").number(report.ends).key("last_end").text_or_null(report.last_end).close('}');
+}
+
 void put_troubles(Json& json, const std::deque<process::Trouble>& troubles) {
   json.key("errors").open('[');
   for (const process::Trouble& trouble : troubles) {
@@ -99,6 +108,8 @@ void put_application(Json& json, const ApplicationStatus& application) {
   put_process(json, "zygote", application.parent);
   json.key("workers").open('[');
   for (const WorkerStatus& worker : application.workers) put_worker(json, worker);
+  json.close(']').key("processes").open('[');
+  for (const CompanionStatus& companion : application.companions) put_companion(json, companion);
   json.close(']');
   put_troubles(json, report.troubles);
   json.close('}');

@@ -27,6 +27,11 @@ Tint tint_of(process::WorkerReport::State state) {
   return state == process::WorkerReport::State::ready ? Tint::good : Tint::fair;
 }
 
+Tint tint_of(const process::CompanionReport& report) {
+  if (report.is_failing) return Tint::bad;
+  return report.state == process::CompanionReport::State::running ? Tint::good : Tint::fair;
+}
+
 Cell cell(Standing standing) { return {std::string(name(standing)), tint_of(standing)}; }
 Cell heading(std::string text) { return {std::move(text), Tint::heading}; }
 
@@ -77,6 +82,7 @@ class Page {
     if (!report.preloads) out_ += "; each worker imports by itself";
     out_ += "\n";
     if (!application.workers.empty()) workers(application.workers);
+    if (!application.companions.empty()) companions(application.companions);
     for (const process::Trouble& trouble : report.troubles)
       out_ += "  " + core::utc_stamp(trouble.when) + " " + trouble.what + "\n";
   }
@@ -105,6 +111,22 @@ class Page {
   }
 
   void put(const TextTable& table) { table.append_to(out_, "  ", coloured_); }
+
+  void companions(const std::vector<CompanionStatus>& companions) {
+    TextTable table;
+    table.row({{"COMPANION"}, {"STATE"}, {"PROCESS"}, {"AGE"}, {"MEMORY"}, {"ENDS"}, {"LAST END"}});
+    for (const CompanionStatus& companion : companions) {
+      const process::CompanionReport& report = companion.report;
+      table.row({{report.name},
+                 {std::string(name(report.state)), tint_of(report)},
+                 {report.pid == 0 ? "-" : std::to_string(report.pid)},
+                 {age_text(report.age)},
+                 {memory_text(companion.memory)},
+                 {std::to_string(report.ends)},
+                 {report.last_end.empty() ? "-" : report.last_end}});
+    }
+    put(table);
+  }
 
   void workers(const std::vector<WorkerStatus>& workers) {
     TextTable table;

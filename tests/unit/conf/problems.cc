@@ -62,6 +62,26 @@ TEST_CASE("problems: keys of later versions are named as such") {
   check(one);
 }
 
+TEST_CASE("problems: a process has a name and a command in words") {
+  const std::string shop = "sites: {a.example: {wsgi: a, directory: /a, processes: ";
+  const std::string remedy = "write a command as a list of its words: [python, manage.py, migrate]";
+  const Case one = GENERATE_COPY(values<Case>({
+      {shop + "{queue: []}}}\n", {"1:64: " + remedy}},
+      {shop + "{queue: python x.py}}}\n", {"1:64: " + remedy}},
+      {shop + "{queue: [[x]]}}}\n", {"1:64: " + remedy}},
+      {shop + "{\"a/b\": [x]}}}\n",
+       {"1:57: \"a/b\" is no name for a process; write up to 32 letters, digits, \"-\", \"_\" or "
+        "\".\""}},
+      {shop + "{}}}\n", {}},
+      {"sites: {a.example: {to: \"a:1\", processes: {queue: [x]}}}\n",
+       {"1:32: \"processes\" belongs to \"wsgi\"; take it out"}},
+      {"sites: {a.example: {wsgi: a, directory: /a, embedded: true, processes: {queue: [x]}}}\n",
+       {"1:61: \"processes\" needs processes of the application's own, and this one is embedded "
+        "in the front; take it out, or \"embedded\""}},
+  }));
+  check(one);
+}
+
 TEST_CASE("problems: an embedded application has no processes, and is the only one embedded") {
   const std::string embedded = "sites: {a.example: {wsgi: a, directory: /a, embedded: true, ";
   const Case one = GENERATE_COPY(values<Case>({

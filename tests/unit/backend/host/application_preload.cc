@@ -89,7 +89,7 @@ TEST_CASE(
 TEST_CASE("preload: a worker of a preloaded zygote cannot say that an import failed") {
   Bench bench(
       "import os, socket\n"
-      "def lie():\n    for fd in range(3, 40):\n        try: "
+      "def lie():\n    for fd in range(4, 40):\n        try: "
       "socket.socket(fileno=os.dup(fd)).send(b'failed reason=lie')\n"
       "        except OSError: pass\n"
       "os.register_at_fork(after_in_child=lie)\n" +

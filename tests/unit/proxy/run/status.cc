@@ -167,3 +167,23 @@ TEST_CASE("status: ages and sizes for people") {
   CHECK(size_text(1536) == "1.5 KiB");
   CHECK(size_text(3ull << 30) == "3.0 GiB");
 }
+
+TEST_CASE("status: a companion that fails degrades a site that answers") {
+  World world;
+  process::CompanionReport queue;
+  queue.name = "queue";
+  queue.state = process::CompanionReport::State::running;
+  queue.pid = 21;
+  world.service.companions = {queue};
+  CHECK(world.status().applications.at(0).standing == Standing::well);
+  world.service.companions[0].is_failing = true;
+  world.service.companions[0].last_end = "ended with status 1";
+  const Status status = world.status();
+  CHECK(status.applications.at(0).standing == Standing::degraded);
+  CHECK(status.applications.at(0).reason == "the process queue ended with status 1");
+  CHECK(status.applications.at(0).companions.at(0).memory);
+  CHECK(status_text(status, Colours::no).find("queue      running  21") != std::string::npos);
+  CHECK(status_json(status).find(
+            "\"processes\":[{\"name\":\"queue\",\"state\":\"running\",\"pid\":21") !=
+        std::string::npos);
+}
