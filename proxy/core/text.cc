@@ -42,11 +42,13 @@ std::string_view trim(std::string_view text) {
 }
 
 std::optional<std::uint64_t> decimal(std::string_view text) {
+  constexpr std::size_t safe_digits = 19;  // 10^19 - 1 still fits
   if (text.empty()) return std::nullopt;
   std::uint64_t number = 0;
-  for (const char c : text) {
-    const auto digit = static_cast<std::uint64_t>(c - '0');
-    if (c < '0' || c > '9' || number > (UINT64_MAX - digit) / 10) return std::nullopt;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto digit = static_cast<std::uint64_t>(text[i]) - '0';
+    if (digit > 9) return std::nullopt;
+    if (i >= safe_digits && number > (UINT64_MAX - digit) / 10) return std::nullopt;
     number = number * 10 + digit;
   }
   return number;

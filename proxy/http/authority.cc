@@ -19,13 +19,6 @@ core::Error bad_host() { return {core::Fault::bad_host, 0, "reading the host"}; 
 
 constexpr bool digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool letter(char c) { return core::lower(c) >= 'a' && core::lower(c) <= 'z'; }
-bool all_digits(std::string_view text) { return std::all_of(text.begin(), text.end(), digit); }
-
-bool valid_label(std::string_view label) {
-  if (label.empty() || label.size() > longest_label) return false;
-  if (label.front() == '-' || label.back() == '-') return false;
-  return chars::all(label, chars::plain);
-}
 
 // Calls use(label) for each; false as soon as one does.
 template <typename Use>
@@ -50,14 +43,32 @@ bool valid_ip4(std::string_view text) {
          numbers == 4;
 }
 
+enum class Name : std::uint8_t { bad, name, ends_in_number };
+
+// In one pass, for every request has a host: labels of letters, digits and inner hyphens.
+Name look_at(std::string_view name) {
+  std::size_t start = 0;  // of the label
+  bool number = true;     // so far
+  for (std::size_t at = 0;; ++at) {
+    if (at != name.size() && name[at] != '.') {
+      if (!chars::is(name[at], chars::plain)) return Name::bad;
+      number = number && digit(name[at]);
+      continue;
+    }
+    const std::size_t length = at - start;
+    if (length == 0 || length > longest_label) return Name::bad;
+    if (name[start] == '-' || name[at - 1] == '-') return Name::bad;
+    if (at == name.size()) return number ? Name::ends_in_number : Name::name;
+    start = at + 1;
+    number = true;
+  }
+}
+
 // A name whose last label is a number is an address or nothing (as browsers see it).
 bool valid_name(std::string_view name) {
   if (name.empty() || name.size() > longest_name) return false;
-  if (digit(name.back()) && valid_ip4(name)) return true;
-  if (!each_label(name, valid_label)) return false;
-  const auto dot = name.rfind('.');
-  const std::string_view last = name.substr(dot == std::string_view::npos ? 0 : dot + 1);
-  return !all_digits(last);
+  const Name kind = look_at(name);
+  return kind == Name::name || (kind == Name::ends_in_number && valid_ip4(name));
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {

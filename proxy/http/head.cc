@@ -19,7 +19,17 @@ constexpr std::string_view registered_methods =
 
 void Headers::clear() {
   fields_.clear();
-  kept_.clear();
+  kept_ = {};
+  also_kept_.clear();
+}
+
+void Headers::keep(core::Slice bytes) {
+  for (core::Slice& place : kept_) {
+    if (!place.empty()) continue;
+    place = std::move(bytes);
+    return;
+  }
+  also_kept_.push_back(std::move(bytes));
 }
 
 const std::string_view* Headers::find(std::string_view name) const {

@@ -4,6 +4,7 @@
 // received. Views stay valid as long as the Headers they stand in: it keeps the bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,17 +54,12 @@ class Headers {
     std::erase_if(fields_, predicate);
   }
   /// Keeps bytes that fields are views of.
-  void keep(core::Slice bytes) {
-    if (kept_.empty()) kept_.reserve(usual_slices);
-    kept_.push_back(std::move(bytes));
-  }
+  void keep(core::Slice bytes);
 
  private:
-  // What arrived, and the few things that a router adds.
-  static constexpr std::size_t usual_slices = 4;
-
   std::vector<Field> fields_;
-  std::vector<core::Slice> kept_;
+  std::array<core::Slice, 2> kept_;     // what arrived, and what a router adds
+  std::vector<core::Slice> also_kept_;  // the rest
 };
 
 enum class Version : std::uint8_t { http10, http11, http2 };

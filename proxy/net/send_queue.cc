@@ -24,10 +24,30 @@ using core::Slice;
 // A head, its body and what else a turn has made; the kernel copies up to 8 vectors without
 // allocating, and IOV_MAX is 1024.
 constexpr std::size_t most_vectors = 64;
-// Four pieces: a head, a body and an end. Made once for each burst, given back after it.
+// Four pieces: a head, a body and an end. Taken for each burst, given back after it.
 constexpr std::size_t first_capacity = 4;
+// How many empty vectors of that size a thread keeps: those of a busy turn.
+constexpr std::size_t most_spare = 64;
 // The kernel's own bound of one call (MAX_RW_COUNT), rounded down.
 constexpr std::uint64_t longest_call = 1u << 30;
+
+std::vector<std::vector<core::Piece>>& spare() {
+  thread_local std::vector<std::vector<core::Piece>> mine;
+  return mine;
+}
+
+void take_spare(std::vector<core::Piece>& pieces) {
+  if (spare().empty()) return pieces.reserve(first_capacity);
+  pieces = std::move(spare().back());
+  spare().pop_back();
+}
+
+// The pieces have gone; their room stays, where it is of the usual size.
+void give_spare(std::vector<core::Piece> pieces) {
+  pieces.clear();
+  if (pieces.capacity() == first_capacity && spare().size() < most_spare)
+    spare().push_back(std::move(pieces));
+}
 
 // For one vector the plain call: it is the cheaper one.
 ssize_t send_vectors(int fd, std::span<iovec> vectors, int flags) {
@@ -60,7 +80,7 @@ struct SendQueue::Step {
 void SendQueue::push(core::Piece piece) {
   const std::uint64_t size = core::length(piece);
   if (size == 0) return;
-  if (pieces_.empty()) pieces_.reserve(first_capacity);
+  if (pieces_.empty()) take_spare(pieces_);
   if (first_ > first_capacity && first_ * 2 > pieces_.size()) compact();
   bytes_ += size;
   pieces_.push_back(std::move(piece));
@@ -73,7 +93,7 @@ void SendQueue::compact() {
 }
 
 void SendQueue::clear() {
-  std::vector<core::Piece>().swap(pieces_);
+  give_spare(std::exchange(pieces_, {}));
   first_ = 0;
   bytes_ = 0;
 }

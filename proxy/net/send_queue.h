@@ -1,8 +1,9 @@
 // SendQueue: pieces that wait to be sent, and the system calls that send them: one sendmsg for
 // consecutive slices, sendfile for a file range, splice for a pipe.
 //
-// Owned by a SocketTransport; one thread. Owns no memory while it is empty. The process ignores
-// SIGPIPE: sendfile and splice know no MSG_NOSIGNAL.
+// Owned by a SocketTransport; one thread. Owns no memory while it is empty: its thread keeps some
+// for the next that is filled. The process ignores SIGPIPE: sendfile and splice know no
+// MSG_NOSIGNAL.
 #pragma once
 
 #include <sys/types.h>
