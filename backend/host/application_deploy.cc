@@ -35,6 +35,8 @@ void ApplicationService::deploy(std::unique_ptr<process::Progress> progress) {
   auto next = Release::start(*this, application_, place, failure);
   if (next == nullptr) {
     say(core::Level::error, "deploy: " + failure.reason + "; the old code stays");
+    const auto now = std::chrono::system_clock::now();
+    last_deploy_ = {process::DeployReport::State::failed, "starting", now, now, failure.reason};
     return refuse(failure.reason);
   }
   front_.queue(next->number(), next->channels(), Standing::standby);
@@ -62,6 +64,7 @@ void ApplicationService::settle_deploy() {
   const std::unique_ptr<Deploy> deploy = std::move(deploy_);
   const bool well = deploy->step() == Deploy::Step::succeeded;
   well ? switch_over(deploy->take()) : put_away(deploy->take());
+  last_deploy_ = deploy->report();
   deploy->tell_end();
   if (std::exchange(changed_meanwhile_, false)) this->deploy(nullptr);
 }

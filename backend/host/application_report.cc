@@ -33,6 +33,7 @@ ServiceReport ApplicationService::report() const {
     report.workers.push_back(
         {number, worker.pid, state_of(worker.state), loop().now() - worker.born});
   report.companions = companions_.report();
+  report.deploy = deploy_ != nullptr ? deploy_->report() : last_deploy_;
   report.troubles = log_.troubles().list();
   return report;
 }

@@ -187,7 +187,7 @@ void ApplicationService::become(State state) {
 void ApplicationService::advance() {
   for (Release* one : releases()) hear_zygote(*one);
   hear_workers();
-  if (code_watch_.has_changed()) deploy(nullptr);
+  if (front_.present() && code_watch_.has_changed()) deploy(nullptr);
   companions_.check();
   if (deploy_ != nullptr) deploy_->check();
   settle_deploy();

@@ -155,6 +155,7 @@ class ApplicationService final : public core::Active,
   std::unique_ptr<Release> current_;         // null: none runs
   std::vector<std::unique_ptr<Release>> past_;
   std::unique_ptr<Deploy> deploy_;
+  std::optional<process::DeployReport> last_deploy_;
   bool changed_meanwhile_ = false;  // while that deploy ran
   CodeWatch code_watch_;
   bool import_hangs_ = false;                             // the current one was killed for that

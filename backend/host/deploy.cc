@@ -40,7 +40,8 @@ Deploy::Deploy(core::Active& owner, Site& site, const Release::Place& place,
       last_words_(owner) {
   const conf::Application& application = next_->application();
   tell("importing " + application.reference + " in " + application.directory);
-  enter(Step::importing, application.timeouts.start);
+  report_.began = std::chrono::system_clock::now();
+  enter(Step::importing, application.timeouts.start, "importing " + application.reference);
 }
 
 Deploy::~Deploy() {
@@ -60,21 +61,29 @@ void Deploy::tell_end() {
   if (progress_ == nullptr) return;
   const bool well = step_ == Step::succeeded;
   progress_->ended(well ? process::Progress::Outcome::done : process::Progress::Outcome::failed,
-                   why_);
+                   report_.reason);
 }
 
-void Deploy::enter(Step step, core::Duration time) {
+void Deploy::enter(Step step, core::Duration time, std::string what) {
   step_ = step;
+  report_.step = std::move(what);
+  report_.since = std::chrono::system_clock::now();
   deadline_.set_after(time);
+}
+
+void Deploy::end(Step step) {
+  step_ = step;
+  report_.since = std::chrono::system_clock::now();
+  deadline_.clear();
+  owner_.wake();
 }
 
 void Deploy::fail(std::string why) {
   if (step_ == Step::failed) return;
-  step_ = Step::failed;
-  deadline_.clear();
-  why_ = std::move(why);
-  site_.say(core::Level::error, "deploy: " + why_ + "; the old code stays");
-  owner_.wake();
+  report_.state = process::DeployReport::State::failed;
+  report_.reason = std::move(why);
+  site_.say(core::Level::error, "deploy: " + report_.reason + "; the old code stays");
+  end(Step::failed);
 }
 
 void Deploy::on_imported() {
@@ -82,7 +91,7 @@ void Deploy::on_imported() {
 }
 
 void Deploy::start_worker() {
-  enter(Step::starting, next_->application().timeouts.start);
+  enter(Step::starting, next_->application().timeouts.start, "starting its first worker");
   site_.fork_worker(*next_);
 }
 
@@ -101,7 +110,7 @@ void Deploy::run_hook() {
   const auto& hooks = next_->application().before_deploy;
   if (at_ == hooks.size()) return next_->preloads() ? start_worker() : warm();
   tell("running " + joined(hooks[at_]));
-  enter(Step::hooks, hook_time);
+  enter(Step::hooks, hook_time, "running " + joined(hooks[at_]));
   const auto write_log = log_.sink();
   const auto sink = [this, write_log](std::string_view line) {
     write_log(line);
@@ -147,11 +156,11 @@ void Deploy::warm() {
 void Deploy::warm_next() {
   const conf::Application& application = next_->application();
   if (at_ == application.warm.size()) {
-    step_ = Step::succeeded;
-    deadline_.clear();
-    return owner_.wake();
+    report_.state = process::DeployReport::State::done;
+    report_.step.clear();
+    return end(Step::succeeded);
   }
-  enter(Step::warming, application.timeouts.response);
+  enter(Step::warming, application.timeouts.response, "asking GET " + application.warm[at_]);
   site_.ask(*next_, application.warm[at_]);
 }
 

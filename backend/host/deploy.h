@@ -15,6 +15,7 @@
 #include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
 #include "proxy/process/progress.h"
+#include "proxy/process/report.h"
 
 namespace portico::backend {
 
@@ -50,6 +51,7 @@ class Deploy {
 
   Release& next() { return *next_; }
   Step step() const { return step_; }
+  const process::DeployReport& report() const { return report_; }
   bool over() const { return step_ == Step::succeeded || step_ == Step::failed; }
   /// Of one that is over.
   std::unique_ptr<Release> take() { return std::move(next_); }
@@ -69,7 +71,8 @@ class Deploy {
   void check();                      ///< what is due
 
  private:
-  void enter(Step step, core::Duration time);
+  void enter(Step step, core::Duration time, std::string what);
+  void end(Step step);
   void start_worker();
   void run_hooks();
   void run_hook();
@@ -86,13 +89,13 @@ class Deploy {
   std::unique_ptr<Release> next_;
   std::unique_ptr<process::Progress> progress_;
   Step step_ = Step::importing;
+  process::DeployReport report_;
   core::Timer deadline_;    // of the step
   core::Timer last_words_;  // of a hook that has ended
   std::size_t at_ = 0;      // which hook, or which target
   std::unique_ptr<SiteProcess> hook_;
   std::unique_ptr<process::Output> hook_output_;
   std::optional<int> hook_status_;
-  std::string why_;
 };
 
 }  // namespace portico::backend

@@ -65,6 +65,20 @@ struct CompanionReport {
   std::string last_end;     ///< how, as a sentence goes on; empty: never
 };
 
+/// How new code goes, or went, on its way into use.
+struct DeployReport {
+  /// running  `step` says what it is at
+  /// done     the new code serves
+  /// failed   the old code stays; `step` is where it failed, `reason` why
+  enum class State : std::uint8_t { running, done, failed };
+
+  State state = State::running;
+  std::string step;  ///< "importing shop.wsgi"; of one that is done empty
+  std::chrono::system_clock::time_point began;
+  std::chrono::system_clock::time_point since;  ///< at this step; or when it ended
+  std::string reason;                           ///< empty unless failed
+};
+
 struct ServiceReport {
   /// starting  none of its workers takes requests (yet)
   /// ready     at least one does
@@ -81,6 +95,7 @@ struct ServiceReport {
   unsigned wanted = 0;           ///< how many workers there should be
   std::vector<WorkerReport> workers;
   std::vector<CompanionReport> companions;
+  std::optional<DeployReport> deploy;  ///< that which runs, or the last; none: never
   std::deque<Trouble> troubles;
 };
 

@@ -222,6 +222,11 @@ std::string_view name(WorkerReport::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
+std::string_view name(process::DeployReport::State state) {
+  constexpr std::string_view names[] = {"running", "done", "failed"};
+  return names[static_cast<std::size_t>(state)];
+}
+
 std::string_view name(process::CompanionReport::State state) {
   constexpr std::string_view names[] = {"waiting", "running", "stopping"};
   return names[static_cast<std::size_t>(state)];

@@ -108,6 +108,7 @@ Status status_of(const Knowledge& known, const std::function<bool(const std::str
 std::string_view name(Standing standing);                      ///< "well", "degraded", "down"
 std::string_view name(EndpointStatus::State state);            ///< "up", "down", "unknown"
 std::string_view name(process::WorkerReport::State state);     ///< "starting", "ready", "leaving"
+std::string_view name(process::DeployReport::State state);     ///< "running", "done", "failed"
 std::string_view name(process::CompanionReport::State state);  ///< "waiting", "running", "stopping"
 std::string_view name(process::ServiceReport::State state);    ///< "starting", "ready", "failed"
 

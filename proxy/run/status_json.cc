@@ -87,6 +87,18 @@ void put_companion(Json& json, const CompanionStatus& companion) {
   json.key("ends").number(report.ends).key("last_end").text_or_null(report.last_end).close('}');
 }
 
+void put_deploy(Json& json, const std::optional<process::DeployReport>& deploy) {
+  json.key("deploy");
+  if (!deploy) {
+    json.null();
+    return;
+  }
+  json.open('{').key("state").text(name(deploy->state)).key("step").text_or_null(deploy->step);
+  json.key("began").text(core::utc_stamp(deploy->began));
+  json.key("since").text(core::utc_stamp(deploy->since));
+  json.key("reason").text_or_null(deploy->reason).close('}');
+}
+
 void put_troubles(Json& json, const std::deque<process::Trouble>& troubles) {
   json.key("errors").open('[');
   for (const process::Trouble& trouble : troubles) {
@@ -111,6 +123,7 @@ void put_application(Json& json, const ApplicationStatus& application) {
   json.close(']').key("processes").open('[');
   for (const CompanionStatus& companion : application.companions) put_companion(json, companion);
   json.close(']');
+  put_deploy(json, report.deploy);
   put_troubles(json, report.troubles);
   json.close('}');
 }

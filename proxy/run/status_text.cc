@@ -53,6 +53,17 @@ std::string requests_text(const SiteStatus& site) {
   return text;
 }
 
+std::string deploy_text(const process::DeployReport& deploy) {
+  using State = process::DeployReport::State;
+  const std::string since = core::utc_stamp(deploy.since);
+  if (deploy.state == State::done) return "deployed " + since;
+  if (deploy.state == State::running)
+    return "a deploy runs since " + core::utc_stamp(deploy.began) + ": " + deploy.step + " since " +
+           since;
+  return "the last deploy failed " + since + ", " + deploy.step + ": " + deploy.reason +
+         "; the old code stays";
+}
+
 class Page {
  public:
   explicit Page(Colours colours) : coloured_(colours == Colours::yes) {}
@@ -81,6 +92,7 @@ class Page {
     if (report.user) out_ += ", user " + report.user->name;
     if (!report.preloads) out_ += "; each worker imports by itself";
     out_ += "\n";
+    if (report.deploy) out_ += "  " + deploy_text(*report.deploy) + "\n";
     if (!application.workers.empty()) workers(application.workers);
     if (!application.companions.empty()) companions(application.companions);
     for (const process::Trouble& trouble : report.troubles)

@@ -1,6 +1,8 @@
 """New code under load: no request fails, none runs twice; what cannot serve never takes over."""
 import collections
+import json
 import os
+import re
 import signal
 
 import pytest
@@ -270,6 +272,45 @@ def test_the_command_fails_and_says_why_the_old_code_stays(portico, folder):
     assert status == 1
     assert 'a.example: importing hello failed: ValueError: not today; the old code stays' in said
     assert shop.version() == '1'
+
+
+def deploy_status(door):
+    return json.loads(command('status', '--json', door.file).stdout)['applications'][0]['deploy']
+
+
+def test_status_tells_of_a_deploy_that_runs_and_how_the_last_one_ended(portico, folder):
+    shop = Shop(portico, folder, f', before_deploy: [[sh, -c, "until test -e {folder}/go; do sleep 0.05; done"]]')
+    assert deploy_status(shop.door) is None
+    shop.write('2')
+    shop.touch()
+    told = eventually(lambda: (now := deploy_status(shop.door)) and now['step'].startswith('running sh') and now, what='the step')
+    assert (told['state'], told['reason']) == ('running', None) and told['began'] <= told['since']
+    assert re.search(r'a deploy runs since \S+Z: running sh -c .* since \S+Z$', command('status', shop.door.file).stdout, re.M)
+    (folder / 'go').touch()
+    told = eventually(lambda: (now := deploy_status(shop.door))['state'] == 'done' and now, what='the end')
+    assert (told['step'], told['reason']) == (None, None)
+    shop.write('3', more='raise ValueError("not today")')
+    assert portico_deploy(shop.door, 'a.example')[1] == 1
+    told = deploy_status(shop.door)
+    assert (told['state'], told['step']) == ('failed', 'importing hello')
+    assert told['reason'] == 'importing hello failed: ValueError: not today'
+    assert re.search(r'the last deploy failed \S+Z, importing hello: .*not today; the old code stays', command('status', shop.door.file).stdout)
+    assert command('status', shop.door.file).returncode == 0  # the old code serves
+
+
+def test_a_directory_that_is_gone_keeps_the_old(portico, folder):
+    (folder / 'one').mkdir()
+    (folder / 'one/hello.py').write_text('def application(environ, start_response):\n    start_response("200 OK", [])\n'
+                                         '    return [b"one"]\n')
+    (folder / 'current').symlink_to('one')
+    door = portico(f'sites:\n  a.example: {{wsgi: hello, directory: {folder}/current, workers: 1}}\n')
+    assert door.get('/', 'a.example').body == b'one'
+    (folder / 'current').unlink()
+    said, status = portico_deploy(door, 'a.example')
+    assert status == 1 and f'there is no directory {folder}/current; the old code stays' in said
+    door.wait_for_log(r'deploy: there is no directory .*; the old code stays')
+    assert deploy_status(door)['reason'] == f'there is no directory {folder}/current'
+    assert door.get('/', 'a.example').body == b'one'
 
 
 def test_another_deploy_of_a_site_is_refused_while_one_runs(portico, folder):

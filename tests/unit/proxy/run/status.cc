@@ -187,3 +187,26 @@ TEST_CASE("status: a companion that fails degrades a site that answers") {
             "\"processes\":[{\"name\":\"queue\",\"state\":\"running\",\"pid\":21") !=
         std::string::npos);
 }
+
+TEST_CASE("status: a deploy tells what it is at, and how it ended") {
+  World world;
+  CHECK(status_json(world.status()).find("\"deploy\":null") != std::string::npos);
+  process::DeployReport deploy;
+  deploy.step = "asking GET /";
+  const auto text = [&] {
+    world.service.deploy = deploy;
+    return status_text(world.status(), Colours::no);
+  };
+  CHECK(text().find("a deploy runs since 1970-01-01T00:00:00.000Z: asking GET / since 1970") !=
+        std::string::npos);
+  CHECK(status_json(world.status())
+            .find("\"deploy\":{\"state\":\"running\",\"step\":\"asking GET /\"") !=
+        std::string::npos);
+  deploy.state = process::DeployReport::State::failed;
+  deploy.reason = "GET / answers 500";
+  CHECK(text().find("the last deploy failed 1970-01-01T00:00:00.000Z, asking GET /: GET / answers "
+                    "500; the old code stays") != std::string::npos);
+  CHECK(world.status().standing == Standing::well);
+  deploy.state = process::DeployReport::State::done;
+  CHECK(text().find("  deployed 1970-01-01T00:00:00.000Z") != std::string::npos);
+}
