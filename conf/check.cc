@@ -44,10 +44,11 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// The file that a reference names; "" for a module.
+/// The file that a reference names; "" for a module, and for what may be one (app.wsgi).
 std::string file_of(const Application& application) {
   const std::string reference = application.reference.substr(0, application.reference.rfind(':'));
-  if (!reference.ends_with(".py")) return {};
+  const bool is_script = reference.ends_with(".wsgi") && reference.find('/') != std::string::npos;
+  if (!reference.ends_with(".py") && !is_script) return {};
   return reference.starts_with('/') ? reference : application.directory + "/" + reference;
 }
 

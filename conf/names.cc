@@ -134,7 +134,9 @@ bool is_dotted(std::string_view text) {
 bool is_module_or_file(std::string_view text) {
   const bool clean = std::none_of(text.begin(), text.end(),
                                   [](char c) { return static_cast<std::uint8_t>(c) < 0x20; });
-  return is_dotted(text) || (clean && text.size() > 3 && text.ends_with(".py"));
+  const bool is_file = (text.size() > 3 && text.ends_with(".py")) ||
+                       (text.find('/') != text.npos && text.ends_with(".wsgi"));
+  return is_dotted(text) || (clean && is_file);
 }
 
 bool is_callable(std::string_view text) {

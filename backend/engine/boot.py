@@ -130,10 +130,8 @@ class Zygote:
     def refuse(self, error):
         if isinstance(error, references.NotFound):
             reason = str(error)
-            complain(reason)
         elif isinstance(error, SystemExit):
             reason = 'SystemExit: it called sys.exit(%r) while it was imported' % (error.code,)
-            complain(reason)
         else:
             print_exception()
             reason = '%s: %s' % (type(error).__name__, error)

@@ -58,6 +58,7 @@ TEST_CASE("references: modules, callables, factories and files") {
   const std::string text =
       GENERATE("shop", "shop.wsgi", "shop.wsgi:application", "app:create_app()", "app:a.b",
                "_a1._b2", "app.py", "sub/app.py:app", "/srv/shop/my app.py", "my-app.py:make()",
+               "./my-app.wsgi", "/srv/app.wsgi:app",
                "m\xC3\xB6"
                "del:app");
   CAPTURE(text);
@@ -67,7 +68,7 @@ TEST_CASE("references: modules, callables, factories and files") {
 TEST_CASE("references: anything else is refused") {
   const std::string text =
       GENERATE("", ":", "a:", ":a", "a..b", ".a", "a.", "1a", "a-b", "a b", "a/b", "a:b:c",
-               "a:b(c)", "a:()", "a()", ".py", "a:1", "a\n.py");
+               "a:b(c)", "a:()", "a()", ".py", ".wsgi", "my-app.wsgi", "a:1", "a\n.py");
   CAPTURE(text);
   CHECK_FALSE(parse_reference(text));
 }
