@@ -15,6 +15,7 @@ class Load(threading.Thread):
         self.body = body if method == 'POST' else None
         self.name_of = (path + str(number) + '-{}').format
         self.statuses = collections.Counter()
+        self.failed = []  # the targets of what was not answered 200
         self.stop = threading.Event()
 
     def run(self):
@@ -24,6 +25,8 @@ class Load(threading.Thread):
             connection.request(self.name_of(sent), self.host, self.method, body=self.body)
             response = connection.read_response(self.method)
             self.statuses[response.status] += 1
+            if response.status != 200:
+                self.failed.append(self.name_of(sent))
             if response.field('connection') == 'close':
                 connection.close()
                 connection = self.door.connect()
