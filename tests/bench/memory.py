@@ -51,7 +51,7 @@ class Site(Portico):
     """Portico with the project; more: further keys."""
 
     def __init__(self, folder, site, workers, more=''):
-        self.keys = more
+        self.keys += more
         super().__init__(folder, 'shop.wsgi', site, workers)
 
     def zygotes(self):

@@ -184,7 +184,7 @@ def main():
     for program in ('wrk', 'nginx', 'uwsgi', 'strace', 'taskset'):
         if not shutil.which(program, path=os.environ['PATH'] + ':/usr/sbin'):
             sys.exit(f'{program} is missing: deploy/packages bench')
-    Portico.keys = f', {arguments.keys}' if arguments.keys else ''
+    Portico.keys += f', {arguments.keys}' if arguments.keys else ''
     with tempfile.TemporaryDirectory(prefix='portico-bench-') as folder:
         os.chmod(folder, 0o755)
         run = Run(arguments, pathlib.Path(folder))

@@ -15,7 +15,7 @@ PYTHON = os.environ.get('BENCH_PYTHON', '/usr/bin/python3')
 class Portico(Program):
     """Front and worker."""
     name = 'portico'
-    keys = ''  # further keys of the site, as ', threads: 4'
+    keys = ', workers: {workers}'  # further keys of the site
 
     def __init__(self, folder, module, site=SITES, workers=1):
         self.port = free_port()
@@ -27,7 +27,7 @@ state_directory: {folder}/state
 run_directory: {folder}/run
 log: {{access: "off"}}
 sites:
-  default: {{wsgi: {module}, directory: {site}, python: {PYTHON}, workers: {workers}{self.keys}}}
+  default: {{wsgi: {module}, directory: {site}, python: {PYTHON}{self.keys.format(workers=workers)}}}
 ''')
         super().__init__(folder, [PORTICO, 'run', config])
 
