@@ -181,6 +181,27 @@ struct Companion {
   friend bool operator==(const Companion&, const Companion&) = default;
 };
 
+/// When a worker that is well makes room for a new one: applications whose memory grows. 0: never
+/// for that reason.
+struct Recycle {
+  std::uint64_t requests = 0;  ///< answered by it
+  std::uint64_t memory = 0;    ///< bytes of its own: what its end would give back
+  milliseconds lifetime{0};    ///< since it began
+  /// Percent by which `requests` and `lifetime` are stretched at most, drawn for each worker, so
+  /// that those which began together do not go together.
+  unsigned jitter = 10;
+
+  friend bool operator==(const Recycle&, const Recycle&) = default;
+};
+
+/// Workers that come and go with what there is to do: never more than Application::workers.
+struct Demand {
+  unsigned min = 1;                              ///< 0: the first request starts the application
+  milliseconds idle = std::chrono::minutes(10);  ///< how long one is not needed until it goes
+
+  friend bool operator==(const Demand&, const Demand&) = default;
+};
+
 /// A WSGI callable with its workers.
 struct Application {
   std::string name;       ///< "shop.example", or "shop.example/blog/" of a route; unique
@@ -190,7 +211,9 @@ struct Application {
   std::string python;     ///< a venv's or interpreter's path, or "python3.12"; resolve_python()
   std::string script_name;  ///< the route's path without its last slash; "" for a whole site
   unsigned workers = 2;     ///< processes; two, so that one slow request does not stop the site
-  unsigned threads = 1;     ///< Python threads in each; 0: embedded, called by the front's loop
+  std::optional<Demand> demand;  ///< none: there are always so many
+  Recycle recycle;
+  unsigned threads = 1;  ///< Python threads in each; 0: embedded, called by the front's loop
   /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
   /// a crash is the front's. One application at most.
   bool embedded = false;

@@ -190,6 +190,28 @@ void put_companions(Page& page, const Application& application) {
   page.close();
 }
 
+void put_recycle(Page& page, const Recycle& recycle) {
+  page.open("recycle");
+  for (const auto& option : recycle_options) {
+    const std::uint64_t amount = recycle.*option.member;
+    if (amount != 0) page.line(option.key, amount_text(amount, option.unit), option.meaning);
+  }
+  if (recycle.lifetime.count() != 0) page.line("lifetime", duration_text(recycle.lifetime));
+  page.line("jitter", yaml_quote(std::to_string(recycle.jitter) + "%"));
+  page.close();
+}
+
+void put_workers(Page& page, const Application& application) {
+  const std::string most = std::to_string(application.workers);
+  if (!application.demand) {
+    page.line("workers", most);
+  } else {
+    page.line("workers", "{min: " + std::to_string(application.demand->min) + ", max: " + most +
+                             ", idle: " + duration_text(application.demand->idle) + "}");
+  }
+  put_recycle(page, application.recycle);
+}
+
 void put_application(Page& page, const Application& application) {
   page.line("wsgi", yaml_quote(application.reference));
   page.line("directory", yaml_quote(application.directory));
@@ -198,7 +220,7 @@ void put_application(Page& page, const Application& application) {
   if (application.embedded) {
     page.line("embedded", truth(true));
   } else {
-    page.line("workers", std::to_string(application.workers));
+    put_workers(page, application);
     page.line("preload", truth(application.preload));
   }
   page.line("threads", std::to_string(application.threads));

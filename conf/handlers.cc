@@ -4,6 +4,7 @@
 
 #include "conf/companions.h"
 #include "conf/deploy_keys.h"
+#include "conf/life_keys.h"
 #include "conf/names.h"
 #include "conf/pools.h"
 #include "conf/settings.h"
@@ -13,10 +14,10 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 15> application_keys{
-    "directory",   "python",           "user",   "workers", "threads", "embedded",      "preload",
-    "environment", "environment_file", "health", "touch",   "reload",  "before_deploy", "warm",
-    "processes"};
+constexpr std::array<std::string_view, 16> application_keys{
+    "directory", "python",        "user",        "workers",          "threads", "recycle",
+    "embedded",  "preload",       "environment", "environment_file", "health",  "touch",
+    "reload",    "before_deploy", "warm",        "processes"};
 
 /// What an embedded application cannot have.
 constexpr std::array<std::string_view, 10> processes_keys{
@@ -91,16 +92,6 @@ void read_application_health(Reader& reader, const Node& node, Application& into
   }
 }
 
-void read_workers(Reader& reader, const Node* node, Application& into) {
-  if (node != nullptr && node->kind == Node::Kind::mapping) {
-    reader.refuse(*node,
-                  "workers that come and go are not available in this version; write a "
-                  "number");
-  } else {
-    reader.read_unsigned(node, 1, 1000, into.workers);
-  }
-}
-
 void refuse_second_embedded(Reader& reader, const Node& node, const Config& config) {
   for (const Application& other : config.applications) {
     if (!other.embedded) continue;
@@ -155,7 +146,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   read_directory(reader, owner, mapping, application);
   if (const Node* node = mapping.find("python")) read_python(reader, *node, application);
   read_embedded(reader, mapping, config, application);
-  if (!application.embedded) read_workers(reader, mapping.find("workers"), application);
+  if (!application.embedded) read_life_keys(reader, mapping, application);
   read_threads(reader, mapping.find("threads"), config, application);
   reader.read_bool(mapping.find("preload"), application.preload);
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);

@@ -30,22 +30,22 @@ inline constexpr Section included_section{
 
 inline constexpr Section site_section{
     "in a site",
-    "aliases wsgi to directory python user workers threads embedded preload environment "
-    "environment_file health touch reload "
+    "aliases wsgi to directory python user workers threads recycle embedded preload "
+    "environment environment_file health touch reload "
     "before_deploy warm processes request routes timeouts limits log merge_slashes "
     "unsafe_encoded_slashes "
     "unsafe_unknown_methods",
-    "command django files hold recycle redirect "
+    "command django files hold redirect "
     "respond tls",
     ""};
 
 inline constexpr Section route_section{
     "in a route",
-    "wsgi to directory python user workers threads embedded preload environment environment_file "
-    "health touch reload "
+    "wsgi to directory python user workers threads recycle embedded preload "
+    "environment environment_file health touch reload "
     "before_deploy warm processes request "
     "timeouts limits",
-    "command django files hold recycle redirect "
+    "command django files hold redirect "
     "respond",
     ""};
 
@@ -56,6 +56,10 @@ inline constexpr Section endpoint_section{"in an endpoint", "address weight", "b
 
 inline constexpr Section health_section{"in \"health\"",
                                         "path host interval timeout rise fall status", "", ""};
+
+inline constexpr Section workers_section{"in \"workers\"", "min max idle", "", ""};
+inline constexpr Section recycle_section{"in \"recycle\"", "requests jitter memory lifetime", "",
+                                         ""};
 
 // Timeouts, limits and logs stand at the top and again in sites and routes, less what concerns the
 // whole server.
@@ -81,8 +85,8 @@ inline constexpr Section spool_section{"in \"spool\"", "directory quota memory t
 
 /// Each kind of mapping once, in its fullest form.
 inline constexpr std::array all_sections{
-    &top_section,      &site_section,   &route_section,        &pool_section,
-    &endpoint_section, &health_section, &top_timeouts_section, &top_limits_section,
-    &top_log_section,  &spool_section};
+    &top_section,          &site_section,       &route_section,   &pool_section,
+    &endpoint_section,     &health_section,     &workers_section, &recycle_section,
+    &top_timeouts_section, &top_limits_section, &top_log_section, &spool_section};
 
 }  // namespace portico::conf

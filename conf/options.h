@@ -70,6 +70,12 @@ inline constexpr std::array<AmountOption<Spool>, 3> spool_options{{
     {"threshold", &Spool::threshold, Unit::bytes, 0, 64 * mib, "of one body before it is a file"},
 }};
 
+// Less than a mebibyte no worker has.
+inline constexpr std::array<AmountOption<Recycle>, 2> recycle_options{{
+    {"requests", &Recycle::requests, Unit::number, 1, 1'000'000'000'000, "answered by a worker"},
+    {"memory", &Recycle::memory, Unit::bytes, mib, any_amount, "of a worker's own"},
+}};
+
 template <class Value>
 struct Choice {
   std::string_view word;

@@ -126,6 +126,15 @@ Outcome<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,
   return found(value);
 }
 
+Outcome<unsigned> parse_percent(std::string_view text) {
+  const bool has_sign = text.ends_with('%');
+  const auto number = parse_number(text.substr(0, text.size() - (has_sign ? 1 : 0)), 0, 100);
+  if (has_sign && number) return found(static_cast<unsigned>(*number.value));
+  return refused<unsigned>(quoted(text) +
+                           " is not a share; write a whole number with a percent sign, such as "
+                           "\"10%\", from \"0%\" to \"100%\"");
+}
+
 std::string duration_text(milliseconds duration) {
   auto rest = static_cast<std::uint64_t>(duration.count());
   std::string out;

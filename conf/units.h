@@ -1,4 +1,4 @@
-// Durations, sizes and numbers as operators write them: "1h30m", "32KiB", "4096".
+// Durations, sizes, numbers and shares as operators write them: "1h30m", "32KiB", "4096", "10%".
 //
 // Pure functions; any thread. A unit is always asked for: a bare 10 reads as seconds to one and
 // milliseconds to another. Documented in portico.yaml(5), "Values".
@@ -25,6 +25,9 @@ Outcome<std::uint64_t> parse_size(std::string_view text);
 
 /// Decimal digits, no sign, no leading zero, between least and most.
 Outcome<std::uint64_t> parse_number(std::string_view text, std::uint64_t least, std::uint64_t most);
+
+/// A whole number from 0 to 100 with a percent sign: "10%".
+Outcome<unsigned> parse_percent(std::string_view text);
 
 /// What parse_duration reads back to the same value.
 std::string duration_text(std::chrono::milliseconds duration);

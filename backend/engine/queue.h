@@ -29,6 +29,8 @@ class Queue {
   /// Gives what is next, without waiting. A record's views last until the next take(). What is in
   /// hand and never claimed is not lost: the front takes it back when the worker has gone.
   Taken take(record::Record& record);
+  /// Whether the next take() gives what came with the last one.
+  bool has_more_in_hand() const { return !in_hand_.empty(); }
   /// The descriptor that came with the record, or -1; the queue closes it (drop_body, or the next
   /// take).
   int body() const { return body_; }

@@ -100,8 +100,9 @@ bool WorkerThread::open() {
   return caller_.open(setup.application, setup.constants, setup.cells, worker.flusher());
 }
 
+// One that leaves runs what it has in hand: nobody else could take it before its process has ended.
 void WorkerThread::serve() {
-  while (!worker.leaving()) {
+  while (!worker.leaving() || queue_.has_more_in_hand()) {
     if (PyErr_CheckSignals() < 0) {
       report_exception(nullptr, "a signal handler raised");
       worker.give_way("signal");

@@ -76,6 +76,7 @@ void Application::attach(core::Loop& loop) {
   {
     const std::lock_guard lock(mutex_);
     lanes_[thread] = std::make_unique<Lane>(loop, *this);
+    if (thread == 0 && options_.demand) demand_watch_ = std::make_unique<DemandWatch>(loop, *this);
     loops_[thread] = &loop;
     events.swap(pending_[thread]);
   }
@@ -86,6 +87,7 @@ void Application::detach(core::Loop& loop) {
   const std::lock_guard lock(mutex_);
   loops_[loop.index()] = nullptr;
   lanes_[loop.index()].reset();
+  if (loop.index() == 0) demand_watch_.reset();
 }
 
 void Application::post(unsigned thread, Event event) {
@@ -113,6 +115,8 @@ void Application::hear(std::string_view text, std::vector<core::Fd> fds, core::T
   if (message->verb == "ready") return on_worker_state(*message, Worker::ready, now);
   if (message->verb == "leaving") return on_worker_state(*message, Worker::leaving, now);
   if (message->verb == "gone") return on_worker_state(*message, Worker::gone, now);
+  if (message->verb == "watch") return on_watch(*message);
+  if (message->verb == "target") return on_target(*message);
   if (message->verb == "state") on_state(*message, now);
 }
 
@@ -162,23 +166,23 @@ void Application::on_worker(const ControlMessage& message, std::vector<core::Fd>
     return core::log(core::Level::error, options_.name + ": the supervisor told of worker " +
                                              std::to_string(worker) + " what cannot be");
   }
-  AnswerCount answers = std::make_shared<std::atomic<std::uint64_t>>(0);
+  SharedTally tally = std::make_shared<WorkerTally>(message.number("most").value_or(0));
   {
     const std::lock_guard lock(mutex_);
     WorkerStatus& known = workers_[worker];
-    if (first != 0 && known.answers) answers = known.answers;
+    if (first != 0 && known.tally) tally = known.tally;
     known = {};
     known.worker = worker;
     known.threads = static_cast<unsigned>(threads);
     known.generation = generation;
     known.since = now;
-    known.answers = answers;
+    known.tally = tally;
   }
   for (unsigned front = 0; front < front_threads_; ++front) {
     auto links = std::make_shared<std::vector<core::Fd>>();
     for (std::size_t at = front; at < fds.size(); at += front_threads_)
       links->push_back(std::move(fds[at]));
-    const WorkerLink::Origin origin{generation, worker, static_cast<std::uint8_t>(first), answers};
+    const WorkerLink::Origin origin{generation, worker, static_cast<std::uint8_t>(first), tally};
     post(front, [origin, links](Lane& lane) { lane.worker_up(origin, std::move(*links)); });
   }
 }
@@ -224,16 +228,55 @@ void Application::fit_slots() {
       threads += options_.threads == 0 ? cells_per_thread_ : worker.threads;
     }
   }
-  if (std::exchange(takers_, threads) != threads)
+  if (capacity_.exchange(threads) != threads)
     post_all([threads](Lane& lane) { lane.takers(threads); });
   const std::size_t slots = threads == 0 ? 0 : threads + window;
   admission_.resize(std::min<std::size_t>(slots, cells_per_thread_));
 }
 
+void Application::on_watch(const ControlMessage& message) {
+  const std::lock_guard lock(mutex_);
+  const auto found = workers_.find(worker_number(message));
+  if (found != workers_.end()) found->second.tally->watched = true;
+}
+
+void Application::post_watch(const std::function<void(DemandWatch&)>& event) {
+  if (!options_.demand) return;
+  post(0, [this, event](Lane&) { event(*demand_watch_); });
+}
+
+void Application::on_target(const ControlMessage& message) {
+  const auto workers = static_cast<unsigned>(message.number("workers").value_or(0));
+  post_watch([workers](DemandWatch& watch) { watch.adopt(workers); });
+}
+
+// A flight is in the queue before the mark is looked at, and the watch clears the mark before it
+// looks into the queue: one of them sees the other.
+void Application::note_arrival(Asker asker) {
+  if (asker == Asker::probe) ++probes_;
+  if (asker == Asker::probe || !options_.demand || watched_.exchange(true)) return;
+  post_watch([](DemandWatch& watch) { watch.wake(); });
+}
+
+void Application::note_end(Asker asker) {
+  if (asker == Asker::probe) --probes_;
+}
+
+std::size_t Application::look_at_load() {
+  watched_ = false;
+  const std::size_t probes = probes_;
+  const std::size_t all = admission_.load();
+  if (all <= probes) return 0;
+  watched_ = true;
+  return all - probes;
+}
+
 void Application::on_state(const ControlMessage& message, core::Time now) {
   const auto state = message.text("state").value_or("");
   if (state == "starting") change_state(State::starting, now);
+  if (state == "sleeping") change_state(State::sleeping, now);
   if (state == "ready") change_state(State::ready, now);
+  post_watch([](DemandWatch& watch) { watch.on_state(); });
   if (state != "failed") return;
   cause_ = cause_text(message.text("cause").value_or(""));
   change_state(State::failed, now);
@@ -245,6 +288,7 @@ void Application::change_state(State state, core::Time now) {
   if (starting_since_) started_for_ += now - *starting_since_;
   starting_since_.reset();
   if (state == State::starting) starting_since_ = now;
+  if (state == State::sleeping) healthy_ = true;  // what the probe finds next is a new story
   state_ = state;
 }
 
@@ -257,12 +301,27 @@ core::Duration Application::time_starting(core::Time now) const {
 void Application::report_liar(std::uint16_t worker) {
   core::log(core::Level::error, options_.name + ": worker " + std::to_string(worker) +
                                     " sent what is not an answer; it is replaced");
-  tell_(record::format_control(ControlMessage{"liar", {}}.set("worker", std::uint64_t{worker})));
+  tell("liar", worker);
 }
 
-void Application::report_answered(std::uint16_t worker) {
+void Application::tell(std::string_view verb, std::uint16_t worker) {
+  ControlMessage message{std::string(verb), {}};
+  tell_(record::format_control(message.set("worker", std::uint64_t{worker})));
+}
+
+void Application::report_answered(std::uint16_t worker) { tell("answered", worker); }
+
+void Application::report_worked(std::uint16_t worker) { tell("worked", worker); }
+
+void Application::report_due(std::uint16_t worker, std::uint64_t answers) {
+  ControlMessage message{"due", {}};
+  message.set("worker", std::uint64_t{worker}).set("answers", answers);
+  tell_(record::format_control(message));
+}
+
+void Application::report_demand(unsigned workers) {
   tell_(
-      record::format_control(ControlMessage{"answered", {}}.set("worker", std::uint64_t{worker})));
+      record::format_control(ControlMessage{"demand", {}}.set("workers", std::uint64_t{workers})));
 }
 
 void Application::report_hang(const record::CellStatus& claim, const record::Record& request,

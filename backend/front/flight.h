@@ -24,6 +24,9 @@ class Flight;
 class QueueSocket;
 class WorkerLink;
 
+/// Whose request it is: what Portico asks by itself neither wakes an application nor is use of it.
+enum class Asker : std::uint8_t { client, probe };
+
 /// Gets the answer of one flight. Every call but full() may end the flight's use to the sink.
 class AnswerSink {
  public:
@@ -102,6 +105,7 @@ class Flight final : public core::Active {
   class Lane& lane_;
   core::Ticket ticket_;
   AnswerSink* sink_ = nullptr;
+  Asker asker_ = Asker::client;
   State state_ = State::free;
   std::shared_ptr<Generation> generation_;
   QueueSocket* queue_ = nullptr;  // that of its generation, while it has a cell

@@ -30,7 +30,7 @@ void HealthProbe::ask() {
   timer_.set_after(options_.interval);
   if (application_.state() != Application::State::ready) return;
   status_ = 0;
-  flight_ = application_.lane(loop().index()).submit(*this);
+  flight_ = application_.lane(loop().index()).submit(*this, Asker::probe);
   if (flight_ != nullptr) timer_.set_after(options_.timeout);
 }
 

@@ -2,8 +2,8 @@
 // answer.
 //
 // One per application with `health`, in front thread 0, owned by Applications. It skips its turn
-// while the application has no worker ready. A change of the verdict is logged and told to the
-// Application.
+// while the application has no worker ready, so that it wakes none that sleeps. A change of the
+// verdict is logged and told to the Application.
 #pragma once
 
 #include "backend/front/application.h"

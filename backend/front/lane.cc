@@ -56,12 +56,14 @@ Flight& Lane::take_flight() {
   return *flight;
 }
 
-Flight* Lane::submit(AnswerSink& sink) {
+Flight* Lane::submit(AnswerSink& sink, Asker asker) {
   Flight& flight = take_flight();
   if (!flight.ticket_.enter(application_.admission())) {
     free_.push_back(&flight);
     return nullptr;
   }
+  flight.asker_ = asker;
+  application_.note_arrival(asker);
   flight.sink_ = &sink;
   flight.deaths_ = 0;
   flight.state_ = Flight::State::waiting;
@@ -102,6 +104,7 @@ void Lane::release(Flight& flight) {
   if (flight.queue_ != nullptr) flight.queue_->leave(flight);
   flight.resume();
   flight.ticket_.leave();
+  application_.note_end(std::exchange(flight.asker_, Asker::client));
   flight.patience_.clear();
   flight.generation_.reset();
   flight.sink_ = nullptr;
@@ -193,6 +196,12 @@ core::Buffer& Lane::read_buffer() {
 void Lane::report_liar(std::uint16_t worker) { application_.report_liar(worker); }
 
 void Lane::report_answered(std::uint16_t worker) { application_.report_answered(worker); }
+
+void Lane::report_due(std::uint16_t worker, std::uint64_t answers) {
+  application_.report_due(worker, answers);
+}
+
+void Lane::report_worked(std::uint16_t worker) { application_.report_worked(worker); }
 
 void Lane::report_warmed(unsigned status, std::string_view why) {
   if (next_ != nullptr) application_.report_warmed(next_->generation()->number(), status, why);

@@ -36,7 +36,7 @@ class Lane {
 
   /// Takes a place for the sink's request: sent at once when there is a slot, else it waits. Null:
   /// the application's queue is full.
-  Flight* submit(AnswerSink& sink);
+  Flight* submit(AnswerSink& sink, Asker asker = Asker::client);
   /// The same, without a slot, for the generation that stands by. Null: there is none.
   Flight* submit_ahead(AnswerSink& sink);
 
@@ -67,6 +67,8 @@ class Lane {
   core::Buffer& read_buffer();  ///< shared by the links; always with room
   void report_liar(std::uint16_t worker);
   void report_answered(std::uint16_t worker);
+  void report_due(std::uint16_t worker, std::uint64_t answers);
+  void report_worked(std::uint16_t worker);
   void report_warmed(unsigned status, std::string_view why);
 
  private:

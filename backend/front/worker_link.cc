@@ -128,8 +128,7 @@ bool WorkerLink::claims(const Flight& flight) const {
 bool WorkerLink::dispatch(FrameEvent event, const core::Slice& bytes) {
   Flight* flight = lane_.find(origin_.generation, reader_.cell(), reader_.serial());
   if (flight == nullptr || !claims(*flight)) return lied();
-  if (event == FrameEvent::end || event == FrameEvent::abort)
-    origin_.answers->fetch_add(1, std::memory_order_relaxed);
+  if (event == FrameEvent::end || event == FrameEvent::abort) count_answer();
   if (flight->sink_ == nullptr) {
     if (event == FrameEvent::file) core::Fd(reader_.take_descriptor()).reset();
     if (event == FrameEvent::end || event == FrameEvent::abort) lane_.release(*flight);
@@ -178,6 +177,14 @@ void WorkerLink::deliver_file(Flight& flight) {
     return;
   }
   flight.sink_->on_file({std::move(file), reader_.file().offset, reader_.file().length});
+}
+
+void WorkerLink::count_answer() {
+  WorkerTally& tally = *origin_.tally;
+  const std::uint64_t answers = tally.answers.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (answers == tally.most) lane_.report_due(origin_.worker, answers);
+  if (tally.watched.load(std::memory_order_relaxed) && tally.watched.exchange(false))
+    lane_.report_worked(origin_.worker);
 }
 
 // Who has answered once has come up well: its death starts no back-off.

@@ -5,11 +5,10 @@
 // the cell); a worker that lies loses its link and is reported.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "backend/front/flight.h"
+#include "backend/front/worker_tally.h"
 #include "backend/record/frame_reader.h"
 #include "proxy/core/loop.h"
 #include "proxy/core/watch.h"
@@ -18,9 +17,6 @@ namespace portico::backend {
 
 class Lane;
 
-/// How many requests a worker has answered; shared by its links.
-using AnswerCount = std::shared_ptr<std::atomic<std::uint64_t>>;
-
 class WorkerLink final : public core::Active, public core::ReadyListener {
  public:
   /// Whose stream it is.
@@ -28,7 +24,7 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
     std::uint64_t generation = 0;
     std::uint16_t worker = 0;
     std::uint8_t thread = 0;
-    AnswerCount answers;
+    SharedTally tally;
   };
 
   WorkerLink(Lane& lane, core::Loop& loop, Origin origin, core::Fd fd);
@@ -51,6 +47,7 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
   void deliver(Flight& flight, record::FrameEvent event, const core::Slice& bytes);
   void deliver_file(Flight& flight);
   bool claims(const Flight& flight) const;
+  void count_answer();
   void note_answer();
   bool lied();
   void close();

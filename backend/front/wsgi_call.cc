@@ -116,7 +116,7 @@ void WsgiCall::await_claim(core::Time deadline) {
   const core::Time now = loop().now();
   core::Time next = std::min(deadline, now + route_.timeouts.response);
   if (client_left_) next = std::min(next, now + half_closed_wait);
-  if (application_.state() == Application::State::starting) next = std::max(next, now + start_look);
+  if (application_.starts()) next = std::max(next, now + start_look);
   timer_.set(next);
 }
 

@@ -9,8 +9,6 @@ namespace {
 
 // What workers of code that will not be used may take to leave.
 constexpr auto put_away_time = std::chrono::seconds(5);
-// What workers of earlier code may take for what they run, at least: a download that has begun.
-constexpr auto least_drain_time = std::chrono::minutes(5);
 
 using Outcome = process::Progress::Outcome;
 
@@ -78,8 +76,7 @@ void ApplicationService::switch_over(std::unique_ptr<Release> next) {
   say(core::Level::info, "deploy: " + served_->directory + " serves");
   if (earlier != nullptr) {
     hangs_.forget(Hangs::zygote);
-    const auto time = std::max<core::Duration>(least_drain_time, application_.timeouts.response);
-    const core::Time by = loop().now() + time;
+    const core::Time by = drained_by();
     workers_.for_each([&](const Worker& worker) {
       if (worker.generation == earlier->number() && !hangs_.hangs(worker.number))
         hangs_.expect(worker.number, by);

@@ -111,10 +111,7 @@ void ApplicationService::kill_workers() {
 }
 
 void ApplicationService::on_deadlines() {
-  if (retry_.due()) {
-    retry_.clear();
-    current_ == nullptr ? start_code() : fill();
-  }
+  if (retry_.due()) retry_.clear();  // and tend() tries again
   core::Time next = no_deadline;
   for (Release* one : releases()) {
     if (one->end_by() <= loop().now()) one->kill();

@@ -28,10 +28,14 @@ ServiceReport ApplicationService::report() const {
   report.user = identity_of(application_, options_->identity);
   report.parent = current_ != nullptr ? current_->pid() : 0;
   report.preloads = current_ != nullptr ? current_->preloads() : application_.preload;
-  report.wanted = application_.workers;
+  if (state_ == State::sleeping) report.state = ServiceReport::State::sleeping;
+  report.wanted = target_;
+  report.least = least();
+  report.most = application_.workers;
+  report.recycled = recycled_;
   for (const auto& [number, worker] : workers_.all())
-    report.workers.push_back(
-        {number, worker.pid, state_of(worker.state), loop().now() - worker.born});
+    report.workers.push_back({number, worker.pid, state_of(worker.state),
+                              loop().now() - worker.born, recycling_.why(number)});
   report.companions = companions_.report();
   report.deploy = deploy_ != nullptr ? deploy_->report() : last_deploy_;
   report.troubles = log_.troubles().list();

@@ -37,6 +37,8 @@ ApplicationService::ApplicationService(core::Active& supervisor,
       companions_(*this, application, *options_, log_),
       code_watch_(*this, application_),
       hangs_(*this),
+      recycling_(*this, application_.recycle),
+      target_(least()),
       retry_(*this),
       stop_deadline_(*this),
       ending_(*this) {}
@@ -80,8 +82,9 @@ void ApplicationService::front_up(process::FrontLink& link) {
   front_.attach(link);
   first_of_front_ = last_generation_ + 1;
   if (state_ == State::ready) state_ = State::starting;  // those that are ready belong to another
+  if (application_.demand) front_.target(target_);
   if (current_ == nullptr) {
-    start_code();
+    if (target_ != 0) start_code();
   } else if (current_->renew(next_place())) {
     front_.queue(current_->number(), current_->channels(), Standing::in_use);
   } else {
@@ -89,6 +92,7 @@ void ApplicationService::front_up(process::FrontLink& link) {
   }
   front_.state(state_, cause_);
   fill();
+  wake();
 }
 
 void ApplicationService::front_down() {
@@ -97,11 +101,17 @@ void ApplicationService::front_down() {
   settle_deploy();
   for (Release* one : releases()) one->channels().revoke_all();
   workers_.for_each([this](Worker& worker) {
-    worker.is_unwanted = worker.state == Worker::State::starting;
-    if (worker.is_unwanted) kill_worker(worker);
+    end_unready(worker);
     send_away(worker, loop().now() + leavers_grace);
   });
   forget_past();
+}
+
+// It has nothing to finish.
+void ApplicationService::end_unready(Worker& worker) {
+  if (worker.state != Worker::State::starting) return;
+  worker.is_unwanted = true;
+  kill_worker(worker);
 }
 
 void ApplicationService::send_away(Worker& worker, core::Time by) {
@@ -114,6 +124,7 @@ void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   const auto heard = record::parse_control(text);
   if (!heard) return;
   if (heard->verb == "unclaimed") return on_unclaimed();
+  if (heard->verb == "demand") return on_demand(heard->number("workers").value_or(0));
   if (heard->verb == "lost") return on_lost(*heard);
   const std::uint64_t generation = heard->number("generation").value_or(0);
   if (heard->verb == "finished") return on_finished(generation);
@@ -123,6 +134,9 @@ void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
   Worker* worker = workers_.find(worker_of(*heard));
   if (worker == nullptr) return;
   if (heard->verb == "answered") worker->has_answered = true;
+  if (heard->verb == "worked") recycling_.worked(worker->number);
+  if (heard->verb == "due")
+    recycling_.has_answered(worker->number, heard->number("answers").value_or(0));
   if (heard->verb == "hanging") on_hanging(*worker, *heard);
   if (heard->verb == "liar") on_liar(*worker);
 }
@@ -171,7 +185,14 @@ void ApplicationService::tell_failure(std::string_view cause, std::string reason
   say(core::Level::error, "is not running: " + reason);
   cause_ = cause;
   reason_ = std::move(reason);
-  if (!any_ready()) become(State::failed);
+  refuse_requests();
+}
+
+// Those that wait for it, at once. Where nobody asks again, nobody starts it again.
+void ApplicationService::refuse_requests() {
+  if (any_ready()) return;
+  become(State::failed);
+  aim_low();
 }
 
 void ApplicationService::retry_later() {
@@ -192,7 +213,9 @@ void ApplicationService::advance() {
   if (deploy_ != nullptr) deploy_->check();
   settle_deploy();
   handle_hangs();
+  watch_memory();
   on_deadlines();
+  tend();
   std::erase_if(outputs_, [](const auto& output) { return output->ended(); });
 }
 

@@ -1,10 +1,10 @@
 // ApplicationService: looks after the processes of one application: its zygotes and their workers.
 //
-// Owned by the supervisor, in its thread. One release of the code is in use; a Deploy may bring
-// the next one, and earlier ones finish what they run. It tells its counterpart in the front
-// (counterpart.h) what becomes of them. Every front gets channels of its own: what an earlier one
-// sent and no worker has begun is taken back, and the earlier workers leave when they have
-// finished.
+// Owned by the supervisor, in its thread. One release of the code is in use, or none while the
+// application sleeps; a Deploy may bring the next one, and earlier ones finish what they run. It
+// tells its counterpart in the front (counterpart.h) what becomes of them. Every front gets
+// channels of its own: what an earlier one sent and no worker has begun is taken back, and the
+// earlier workers leave when they have finished.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "backend/host/counterpart.h"
 #include "backend/host/deploy.h"
 #include "backend/host/hangs.h"
+#include "backend/host/recycling.h"
 #include "backend/host/release.h"
 #include "backend/host/workers.h"
 #include "conf/config.h"
@@ -43,7 +44,7 @@ class ApplicationService final : public core::Active,
   ~ApplicationService() override;
 
   std::string_view name() const override { return application_.name; }
-  void start() override {}  // the zygote starts with the first front: it needs its channels
+  void start() override {}  // the zygote needs the channels of a front, and somebody who wants it
   void front_up(process::FrontLink& link) override;
   void front_down() override;
   void hear(std::string_view text, std::vector<core::Fd> fds) override;
@@ -106,14 +107,32 @@ class ApplicationService final : public core::Active,
   void start_code();
   void replace(const Worker& worker);
   void fill();
-  bool wants_worker() const;
+  bool wants_worker();
   void fork_worker(Release& release) override;
+  void end_unready(Worker& worker);
   void send_away(Worker& worker, core::Time by);
   void fail(std::string_view cause, std::string reason);
   void refuse(std::string_view cause, std::string reason);
   void tell_failure(std::string_view cause, std::string reason);
+  void refuse_requests();
   void become(State state);
   void retry_later();
+
+  // How many workers there are, and how long (application_life.cc).
+  void on_demand(std::uint64_t workers);
+  void aim_low();
+  void tend();
+  void start_or_sleep();
+  unsigned least() const;
+  unsigned wanted();
+  void trim();
+  Worker& least_useful();
+  void dismiss(Worker& worker);
+  void note_missing();
+  void exchange_worker();
+  void rest();
+  void watch_memory();
+  core::Time drained_by() const;
 
   // A deploy (application_deploy.cc).
   void ask(Release& next, const std::string& target) override;
@@ -162,6 +181,9 @@ class ApplicationService final : public core::Active,
   std::deque<std::unique_ptr<process::Output>> outputs_;  // of processes that have ended
   Workers workers_;
   Hangs hangs_;
+  Recycling recycling_;
+  unsigned recycled_ = 0;
+  unsigned target_;  // how many workers there should be now
   State state_ = State::starting;
   std::string cause_;
   std::string reason_;      // of State::failed, in a sentence

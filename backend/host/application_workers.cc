@@ -51,6 +51,7 @@ void ApplicationService::on_ready(Worker& worker) {
   hangs_.forget(worker.number);
   if (!is_known_to_front(worker)) return;
   front_.ready(worker);
+  if (recycling_.looks_at_memory()) front_.watch(worker.number);
   if (is_next(worker.generation)) return deploy_->on_worker_ready();
   if (!is_present(worker)) return;
   served_ = current_->application();
@@ -67,7 +68,7 @@ void ApplicationService::on_leaving(Worker& worker) {
     hangs_.expect(worker.number, loop().now() + application_.timeouts.response + leavers_grace);
   if (is_known_to_front(worker)) front_.leaving(worker);
   if (!is_present(worker)) return;
-  if (!any_ready() && state_ == State::ready) become(State::starting);
+  note_missing();
   replace(worker);
 }
 
@@ -109,11 +110,10 @@ void ApplicationService::fill() {
 // Those that leave, and those of other code, count too: all together there is one more than usual.
 // The first one is not held up by them; where it has to import, it shows first whether that can be
 // done.
-bool ApplicationService::wants_worker() const {
+bool ApplicationService::wants_worker() {
   const unsigned serving = workers_.serving(current_->number());
   if (!current_->preloads() && serving > 0 && !any_ready()) return false;
-  return serving < application_.workers &&
-         (serving == 0 || workers_.count() <= application_.workers);
+  return serving < wanted() && (serving == 0 || workers_.count() <= application_.workers);
 }
 
 void ApplicationService::fork_worker(Release& release) {
@@ -124,6 +124,7 @@ void ApplicationService::fork_worker(Release& release) {
       workers_.add(number, release.number(), loop().now(),
                    std::make_unique<net::Channel>(*this, std::move(ends->our_control)));
   worker.zygote = release.pid();
+  worker.most_answers = recycling_.begin(number);
   worker_backoff_.started(worker.since);
   hangs_.expect(number, worker.since + application_.timeouts.start);
   front_.worker(worker, application_.threads, *ends);
@@ -143,6 +144,7 @@ void ApplicationService::worker_gone(std::uint16_t number, std::string_view why)
   const Worker worker = std::move(*found);
   workers_.remove(number);
   hangs_.forget(number);
+  recycling_.forget(number);
   const bool expected = worker.state == Worker::State::leaving;
   if (!expected)
     say(core::Level::warning, "worker " + std::to_string(number) + " " + std::string(why));
@@ -152,10 +154,11 @@ void ApplicationService::worker_gone(std::uint16_t number, std::string_view why)
   if (stopping_) return supervisor_.wake();
   if (!expected && is_import_gone(worker)) return import_gone(worker, why);
   if (is_present(worker)) {
-    if (!any_ready() && state_ == State::ready) become(State::starting);
+    note_missing();
     if (!expected) replace(worker);
   }
   fill();
+  wake();
 }
 
 }  // namespace portico::backend

@@ -39,7 +39,8 @@ void Counterpart::warm(std::uint64_t generation, const std::string& target) {
 
 void Counterpart::worker(const Worker& worker, unsigned threads, const WorkerEnds& ends) {
   for (Announcement& part : announcements(worker.number, threads, ends))
-    tell(part.message.set("generation", worker.generation), part.fds);
+    tell(part.message.set("generation", worker.generation).set("most", worker.most_answers),
+         part.fds);
 }
 
 void Counterpart::ready(const Worker& worker) {
@@ -48,6 +49,12 @@ void Counterpart::ready(const Worker& worker) {
 
 void Counterpart::leaving(const Worker& worker) { tell(about("leaving", worker.number)); }
 
+void Counterpart::watch(std::uint16_t worker) { tell(about("watch", worker)); }
+
+void Counterpart::target(unsigned workers) {
+  tell(message("target").set("workers", std::uint64_t{workers}));
+}
+
 void Counterpart::gone(std::uint16_t worker, std::string_view why) {
   tell(about("gone", worker).set("why", std::string(why)));
 }
@@ -55,6 +62,7 @@ void Counterpart::gone(std::uint16_t worker, std::string_view why) {
 void Counterpart::state(SiteState state, const std::string& cause) {
   ControlMessage text = message("state");
   if (state == SiteState::starting) text.set("state", "starting");
+  if (state == SiteState::sleeping) text.set("state", "sleeping");
   if (state == SiteState::ready) text.set("state", "ready");
   if (state == SiteState::failed) text.set("state", "failed").set("cause", cause);
   tell(text);

@@ -17,7 +17,7 @@
 namespace portico::backend {
 
 /// What the site is at the moment.
-enum class SiteState { starting, ready, failed };
+enum class SiteState { starting, ready, failed, sleeping };
 
 /// Whether a generation is used at once, or asked first and switched to later.
 enum class Standing : std::uint8_t { in_use, standby };
@@ -39,7 +39,9 @@ class Counterpart {
   void worker(const Worker& worker, unsigned threads, const WorkerEnds& ends);
   void ready(const Worker& worker);
   void leaving(const Worker& worker);
+  void watch(std::uint16_t worker);  ///< its next answer is told
   void gone(std::uint16_t worker, std::string_view why);
+  void target(unsigned workers);  ///< so many there are to be, until it says otherwise
   /// cause  of failed: "directory", "interpreter", "import" or "exit"
   void state(SiteState state, const std::string& cause);
 

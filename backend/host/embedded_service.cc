@@ -217,10 +217,10 @@ process::ServiceReport EmbeddedService::report() const {
   report.state = state_;
   if (state_ == State::failed) report.reason = reason_;
   report.user = options_->identity;
-  report.wanted = 1;
+  report.wanted = report.least = report.most = 1;
   if (state_ == State::ready)
     report.workers.push_back({worker_number, static_cast<pid_t>(front_pid_),
-                              WorkerReport::State::ready, loop().now() - ready_since_});
+                              WorkerReport::State::ready, loop().now() - ready_since_, ""});
   report.troubles = log_.troubles().list();
   return report;
 }

@@ -45,10 +45,11 @@ unsigned Workers::serving(std::uint64_t generation) const {
       }));
 }
 
-bool Workers::any_ready(std::uint64_t generation) const {
-  return std::any_of(table_.begin(), table_.end(), [generation](const auto& entry) {
-    return entry.second.generation == generation && entry.second.state == Worker::State::ready;
-  });
+unsigned Workers::ready(std::uint64_t generation) const {
+  return static_cast<unsigned>(
+      std::count_if(table_.begin(), table_.end(), [generation](const auto& entry) {
+        return entry.second.generation == generation && entry.second.state == Worker::State::ready;
+      }));
 }
 
 std::vector<std::uint16_t> Workers::untold(pid_t zygote) const {

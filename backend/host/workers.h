@@ -28,13 +28,14 @@ struct Worker {
   pid_t zygote = 0;  ///< whose child it is; 0 once that has ended
   pid_t pid = 0;     ///< 0 until the zygote has told it
   State state = State::starting;
-  core::Time since;           ///< in this state
-  core::Time born;            ///< when the fork was asked for
-  pid_t hanging_tid = 0;      ///< of its threads, the one last found to hang
-  bool has_answered = false;  ///< a whole answer: it came up well
-  bool is_deaf = false;       ///< its control socket has ended
-  bool is_overdue = false;    ///< it was killed for it
-  bool is_unwanted = false;   ///< before it was ready: it has nothing to finish
+  core::Time since;                ///< in this state
+  core::Time born;                 ///< when the fork was asked for
+  pid_t hanging_tid = 0;           ///< of its threads, the one last found to hang
+  bool has_answered = false;       ///< a whole answer: it came up well
+  bool is_deaf = false;            ///< its control socket has ended
+  bool is_overdue = false;         ///< it was killed for it
+  bool is_unwanted = false;        ///< before it was ready: it has nothing to finish
+  std::uint64_t most_answers = 0;  ///< after so many the front says that it is due; 0: never
   std::unique_ptr<net::Channel> control;
 };
 
@@ -59,7 +60,8 @@ class Workers {
   bool any(std::uint64_t generation) const;
   /// Those of this generation that work or soon will.
   unsigned serving(std::uint64_t generation) const;
-  bool any_ready(std::uint64_t generation) const;
+  bool any_ready(std::uint64_t generation) const { return ready(generation) != 0; }
+  unsigned ready(std::uint64_t generation) const;
   const std::map<std::uint16_t, Worker>& all() const { return table_; }
   template <typename F>
   void for_each(F&& f) {

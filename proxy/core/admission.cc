@@ -78,6 +78,11 @@ void Admission::resize(std::size_t slots) {
   admit_next();
 }
 
+std::size_t Admission::load() const {
+  const std::lock_guard lock(mutex_);
+  return used_ + waiting_;
+}
+
 std::size_t Admission::in_use() const {
   const std::lock_guard lock(mutex_);
   return used_;

@@ -43,6 +43,7 @@ class Admission {
   Admission(std::size_t slots, std::size_t queue) : slots_(slots), queue_limit_(queue) {}
 
   void resize(std::size_t slots);  ///< more slots admit the next tickets at once; any thread
+  std::size_t load() const;        ///< in use or waiting
   std::size_t in_use() const;
   std::size_t waiting() const;
 

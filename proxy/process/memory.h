@@ -23,4 +23,9 @@ struct Memory {
 /// resident and not shared, by /proc/PID/statm. Nothing: there is no such process.
 std::optional<Memory> memory_of(pid_t pid);
 
+/// What the end of a process would give back: its private pages, resident or swapped out, where we
+/// may read that (smaps_rollup); else what is resident and not shared. In bytes. Nothing: there is
+/// no such process.
+std::optional<std::uint64_t> own_memory_of(pid_t pid);
+
 }  // namespace portico::process

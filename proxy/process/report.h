@@ -47,6 +47,7 @@ struct WorkerReport {
   pid_t pid = 0;  ///< 0: not yet known
   State state = State::starting;
   core::Duration age{};  ///< since it was asked for
+  std::string due;       ///< why it makes room for another soon, as in "after 10012 requests"
 };
 
 /// A process that a site has beside its workers.
@@ -83,7 +84,8 @@ struct ServiceReport {
   /// starting  none of its workers takes requests (yet)
   /// ready     at least one does
   /// failed    it cannot run for now; `reason` says why
-  enum class State : std::uint8_t { starting, ready, failed };
+  /// sleeping  it has no process; a request starts it
+  enum class State : std::uint8_t { starting, ready, failed, sleeping };
 
   std::string name;  ///< that of the application
   std::string site;
@@ -92,7 +94,10 @@ struct ServiceReport {
   std::optional<Identity> user;  ///< whom its processes run as; none: as the supervisor
   pid_t parent = 0;              ///< the process that its workers are forked from; 0: none
   bool preloads = true;          ///< that process has imported the application; else each worker
-  unsigned wanted = 0;           ///< how many workers there should be
+  unsigned wanted = 0;           ///< how many workers there should be now
+  unsigned least = 0;            ///< how many whatever there is to do; the others come and go
+  unsigned most = 0;             ///< how many there may be
+  unsigned recycled = 0;         ///< how many have made room for another
   std::vector<WorkerReport> workers;
   std::vector<CompanionReport> companions;
   std::optional<DeployReport> deploy;  ///< that which runs, or the last; none: never

@@ -33,7 +33,8 @@ class WsgiApplications final : public run::Applications {
     if (application == nullptr) return facts;
     facts.healthy = application->healthy();
     for (const backend::WorkerStatus& worker : application->workers())
-      facts.workers.push_back({worker.worker, worker.answers->load(std::memory_order_relaxed)});
+      facts.workers.push_back(
+          {worker.worker, worker.tally->answers.load(std::memory_order_relaxed)});
     return facts;
   }
   void attach(core::Loop& loop) override { applications_.attach(loop); }

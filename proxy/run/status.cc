@@ -100,7 +100,8 @@ class Compiler {
     const auto ready = static_cast<std::size_t>(std::count_if(
         report.workers.begin(), report.workers.end(),
         [](const auto& worker) { return worker.state == WorkerReport::State::ready; }));
-    if (ready < report.wanted) status.reason = counted(ready, report.wanted);
+    if (report.state == ServiceReport::State::sleeping) return;
+    if (ready < report.least) status.reason = counted(ready, report.least);
     if (report.state == ServiceReport::State::failed) status.reason = report.reason;
     if (status.reason.empty() && !healthy(report.name)) status.reason = reason_of("probes");
     if (status.reason.empty()) return judge_companions(status);
@@ -233,7 +234,7 @@ std::string_view name(process::CompanionReport::State state) {
 }
 
 std::string_view name(ServiceReport::State state) {
-  constexpr std::string_view names[] = {"starting", "ready", "failed"};
+  constexpr std::string_view names[] = {"starting", "ready", "failed", "sleeping"};
   return names[static_cast<std::size_t>(state)];
 }
 

@@ -110,6 +110,6 @@ std::string_view name(EndpointStatus::State state);            ///< "up", "down"
 std::string_view name(process::WorkerReport::State state);     ///< "starting", "ready", "leaving"
 std::string_view name(process::DeployReport::State state);     ///< "running", "done", "failed"
 std::string_view name(process::CompanionReport::State state);  ///< "waiting", "running", "stopping"
-std::string_view name(process::ServiceReport::State state);    ///< "starting", "ready", "failed"
+std::string_view name(process::ServiceReport::State state);    ///< "sleeping" and so on
 
 }  // namespace portico::run

@@ -75,6 +75,7 @@ void put_worker(Json& json, const WorkerStatus& worker) {
   put_age(json, worker.report.age);
   put_memory(json, worker.memory);
   number_or_null(json, "requests", worker.requests);
+  json.key("due").text_or_null(worker.report.due);
   json.close('}');
 }
 
@@ -117,6 +118,8 @@ void put_application(Json& json, const ApplicationStatus& application) {
   json.key("user").text_or_null(report.user ? report.user->name : "");
   json.key("preload").boolean(report.preloads);
   json.key("workers_wanted").number(report.wanted);
+  json.key("workers_min").number(report.least).key("workers_max").number(report.most);
+  json.key("workers_recycled").number(report.recycled);
   put_process(json, "zygote", application.parent);
   json.key("workers").open('[');
   for (const WorkerStatus& worker : application.workers) put_worker(json, worker);

@@ -93,6 +93,7 @@ class Page {
     if (!report.preloads) out_ += "; each worker imports by itself";
     out_ += "\n";
     if (report.deploy) out_ += "  " + deploy_text(*report.deploy) + "\n";
+    life(report);
     if (!application.workers.empty()) workers(application.workers);
     if (!application.companions.empty()) companions(application.companions);
     for (const process::Trouble& trouble : report.troubles)
@@ -138,6 +139,19 @@ class Page {
                  {report.last_end.empty() ? "-" : report.last_end}});
     }
     put(table);
+  }
+
+  void life(const process::ServiceReport& report) {
+    if (report.state == process::ServiceReport::State::sleeping)
+      out_ += "  sleeping; a request starts it\n";
+    if (report.least != report.most)
+      out_ += "  workers " + std::to_string(report.wanted) + ", from " +
+              std::to_string(report.least) + " to " + std::to_string(report.most) + "\n";
+    if (report.recycled != 0)
+      out_ += "  workers recycled " + std::to_string(report.recycled) + "\n";
+    for (const process::WorkerReport& worker : report.workers)
+      if (!worker.due.empty())
+        out_ += "  worker " + std::to_string(worker.number) + " is recycled " + worker.due + "\n";
   }
 
   void workers(const std::vector<WorkerStatus>& workers) {

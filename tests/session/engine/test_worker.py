@@ -26,6 +26,21 @@ def test_stop_finishes_what_runs_and_takes_nothing_more(make_site, tmp_path):
     assert site.fork().streams[0].answer(*waiting).body == b'Hello, world!'
 
 
+def test_stop_finishes_what_came_in_the_same_datagram(make_site, tmp_path):
+    site = make_site().start()
+    worker = site.fork()
+    gate = tmp_path / 'gate'
+    running, *others = site.post_together('/gated_call?%s' % gate, '/hello', '/hello')
+    wait_until(lambda: site.cells.look(running[0]).state == CLAIMED)
+    worker.stop()
+    gate.touch()
+    assert worker.streams[0].answer(*running).body == b'done'
+    for each in others:
+        assert worker.streams[0].answer(*each).body == b'Hello, world!'
+    assert hear(worker.control).values == {'reason': 'stopped'}
+    assert site.exited() == (worker, 0)
+
+
 def test_a_worker_under_constant_load_hears_stop(make_site):
     site = make_site(cells=2048).start()
     worker = site.fork()

@@ -93,6 +93,8 @@ TEST_CASE("defaults: a site and its application") {
   CHECK(application.workers == 2);
   CHECK(application.preload);
   CHECK(application.threads == 1);
+  CHECK_FALSE(application.demand);
+  CHECK(application.recycle == Recycle{0, 0, milliseconds(0), 10});
   CHECK(application.environment.empty());
   CHECK_FALSE(application.health);
   CHECK(application.touch.empty());

@@ -54,8 +54,6 @@ TEST_CASE("problems: keys of later versions are named as such") {
       {"tls: {}\n", {"1:1: \"tls\" is not available in this version; take it out"}},
       {"sites: {a.example: {files: /srv}}\n",
        {"1:21: \"files\" is not available in this version; take it out"}},
-      {"sites: {a.example: {wsgi: a, directory: /a, workers: {min: 0}}}\n",
-       {"1:54: workers that come and go are not available in this version; write a number"}},
       {"pools: {p: {endpoints: [\"a:1\"], policy: random_two}}\n",
        {"1:41: \"random_two\" is not known here; write round_robin or least_requests"}},
   }));
@@ -82,11 +80,42 @@ TEST_CASE("problems: a process has a name and a command in words") {
   check(one);
 }
 
+TEST_CASE("problems: numbers and lives of workers") {
+  const std::string site_of = "sites: {a.example: {wsgi: a, directory: /a, ";
+  const Case one = GENERATE_COPY(values<Case>({
+      {site_of + "workers: {min: 3, max: 2}}}\n",
+       {"1:60: \"min\" is more than \"max\"; write at most 2"}},
+      {site_of + "workers: {max: 0}}}\n",
+       {"1:60: \"0\" does not fit; write a whole number from 1 to 1000"}},
+      {site_of + "workers: [1, 2]}}\n", {"1:54: a list stands here; write a whole number"}},
+      {site_of + "workers: {least: 1}}}\n",
+       {"1:55: unknown key \"least\" in \"workers\"; write min, max or idle"}},
+      {site_of + "recycle: {requests: 0}}}\n",
+       {"1:65: \"0\" does not fit; write a whole number from 1 to 1000000000000"}},
+      {site_of + "recycle: {memory: 1KiB}}}\n",
+       {"1:63: \"1KiB\" does not fit; write at least 1MiB"}},
+      {site_of + "recycle: {lifetime: 10ms}}}\n",
+       {"1:65: a worker that lives no longer mostly starts; write at least \"1s\""}},
+      {site_of + "recycle: {jitter: 0.1}}}\n",
+       {"1:63: \"0.1\" is not a share; write a whole number with a percent sign, such as "
+        "\"10%\", from \"0%\" to \"100%\""}},
+      {site_of + "recycle: 5}}\n",
+       {"1:54: a single value stands here; write keys and values: requests, jitter, memory or "
+        "lifetime"}},
+      {"sites: {a.example: {to: \"127.0.0.1:1\", recycle: {}}}\n",
+       {"1:40: \"recycle\" belongs to \"wsgi\"; take it out"}},
+  }));
+  check(one);
+}
+
 TEST_CASE("problems: an embedded application has no processes, and is the only one embedded") {
   const std::string embedded = "sites: {a.example: {wsgi: a, directory: /a, embedded: true, ";
   const Case one = GENERATE_COPY(values<Case>({
       {embedded + "workers: 2}}\n",
        {"1:61: \"workers\" needs processes of the application's own, and this one is embedded in "
+        "the front; take it out, or \"embedded\""}},
+      {embedded + "recycle: {requests: 5}}}\n",
+       {"1:61: \"recycle\" needs processes of the application's own, and this one is embedded in "
         "the front; take it out, or \"embedded\""}},
       {embedded + "routes: {/b: {wsgi: b, directory: /b, embedded: true}}}}\n",
        {"1:109: the application \"a.example\" is embedded already, and the front has one "

@@ -73,6 +73,14 @@ TEST_CASE("sizes: written and read again they are the same") {
   CHECK(size_text(32768) == "32KiB");
 }
 
+TEST_CASE("shares: whole percents") {
+  CHECK(parse_percent("0%").value == 0U);
+  CHECK(parse_percent("100%").value == 100U);
+  const std::string text = GENERATE("", "%", "10", "101%", "-1%", "1.5%", "10 %", "10%%");
+  CAPTURE(text);
+  CHECK_FALSE(parse_percent(text));
+}
+
 TEST_CASE("numbers: digits within the range, nothing else") {
   CHECK(parse_number("0", 0, 9).value == 0U);
   CHECK(parse_number("9", 0, 9).value == 9U);

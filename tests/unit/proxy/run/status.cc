@@ -31,10 +31,10 @@ struct World {
     config = loaded.config;
     service.name = service.site = "a.example";
     service.state = ServiceReport::State::ready;
-    service.wanted = 2;
+    service.wanted = service.least = service.most = 2;
     service.parent = 10;
-    service.workers = {{1, 11, WorkerReport::State::ready, {}},
-                       {2, 12, WorkerReport::State::ready, {}}};
+    service.workers = {{1, 11, WorkerReport::State::ready, {}, {}},
+                       {2, 12, WorkerReport::State::ready, {}, {}}};
     for (const char* address : {"127.0.0.1:1", "127.0.0.1:2"})
       front.endpoints.push_back({"api", address, "none", 0});
     front.endpoints.push_back({"b.example/", "127.0.0.1:3", "none", 0});
@@ -83,6 +83,44 @@ TEST_CASE("status: a worker that is missing degrades its site; without any it is
   CHECK(status.applications[0].standing == Standing::down);
   CHECK(status.applications[0].reason == "importing shop failed");
   CHECK(status.sites[0].standing == Standing::degraded);  // its pool works
+}
+
+TEST_CASE("status: one that sleeps is well, whatever its health check found before") {
+  World world;
+  world.service.state = ServiceReport::State::sleeping;
+  world.service.workers.clear();
+  world.service.parent = 0;
+  world.service.least = world.service.wanted = 0;
+  world.front.applications.push_back({"a.example", false});
+  const Status status = world.status();
+  CHECK(status.standing == Standing::well);
+  CHECK(status_text(status, Colours::no)
+            .find("  zygote is not running\n  sleeping; a request starts it\n"
+                  "  workers 0, from 0 to 2\n") != std::string::npos);
+  CHECK(status_json(status).find(R"("phase":"sleeping","reason":null,"user":null,"preload":true,)"
+                                 R"("workers_wanted":0,"workers_min":0,"workers_max":2,)") !=
+        std::string::npos);
+}
+
+TEST_CASE("status: workers beyond the least are no want") {
+  World world;
+  world.service.least = 1;
+  world.service.workers.pop_back();
+  CHECK(world.status().standing == Standing::well);
+  world.service.workers.clear();
+  CHECK(world.status().applications[0].reason == "0 of 1 worker is ready");
+}
+
+TEST_CASE("status: recycling is shown") {
+  World world;
+  world.service.recycled = 3;
+  world.service.workers[0].due = "after 10012 requests";
+  CHECK(status_text(world.status(), Colours::no)
+            .find("  workers recycled 3\n  worker 1 is recycled after 10012 requests\n") !=
+        std::string::npos);
+  const std::string json = status_json(world.status());
+  CHECK(json.find(R"("workers_recycled":3,)") != std::string::npos);
+  CHECK(json.find(R"("due":"after 10012 requests"})") != std::string::npos);
 }
 
 TEST_CASE("status: endpoints that are down say why") {
@@ -138,7 +176,7 @@ TEST_CASE("status: as JSON, with null for what nobody knows") {
   CHECK(json.find(R"("state":"degraded","reasons":["the front does not answer"])") !=
         std::string::npos);
   CHECK(json.find(R"({"number":1,"state":"ready","pid":11,"age":0.000000,"memory":1024,)"
-                  R"("memory_kind":"pss","requests":null})") != std::string::npos);
+                  R"("memory_kind":"pss","requests":null,"due":null})") != std::string::npos);
   CHECK(json.find(R"("errors":[{"time":"1970-01-01T00:00:00.000Z","text":"worker 2 \"died\""}])") !=
         std::string::npos);
   CHECK(json.ends_with("}\n"));
