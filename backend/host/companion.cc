@@ -44,7 +44,10 @@ void Companion::start() {
   timer_.clear();
   backoff_.started(owner_.loop().now());
   auto started = SiteProcess::start(owner_, *code_, options_, what_.command, log_.sink(what_.name));
-  if (!started) return try_later("could not be started: " + core::describe(started.error()));
+  if (!started) {
+    return try_later("could not be started (" + what_.command.front() +
+                     "): " + core::describe(started.error()));
+  }
   process_ = std::move(*started);
   enter(State::running);
 }

@@ -135,7 +135,7 @@ def test_one_that_ends_again_and_again_is_started_more_and_more_slowly(start):
 
 def test_one_that_cannot_be_started_is_told(start):
     door = start('queue: [no-such-program]')
-    door.wait_for_log(r'the process queue could not be started: .*executing the program')
+    door.wait_for_log(r'the process queue could not be started \(no-such-program\): .*executing the program')
     eventually(lambda: status(door)[1] == 1, what='a status that is not well')
     assert door.get('/', HOST).status == 200
 

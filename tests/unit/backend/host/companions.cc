@@ -94,7 +94,7 @@ TEST_CASE("companions: what cannot be started is tried again") {
   Bench bench({"./later"});
   bench.companions->begin(bench.application);
   CHECK(bench.report().state == State::waiting);
-  CHECK(bench.report().last_end.starts_with("could not be started: "));
+  CHECK(bench.report().last_end.starts_with("could not be started (./later): "));
   std::ofstream(bench.folder.file("later")) << "#!/bin/sh\nexec sleep 1000\n";
   ::chmod(bench.folder.file("later").c_str(), 0755);
   REQUIRE(bench.until([&] { return bench.report().state == State::running; }));
