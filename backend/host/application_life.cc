@@ -60,13 +60,13 @@ void ApplicationService::start_or_sleep() {
   companions_.begin(served_ ? *served_ : resolve_code(application_));
 }
 
-// With the successor of one that is to go.
-unsigned ApplicationService::wanted() {
-  const Worker* chosen = workers_.find(recycling_.chosen());
-  const bool is_exchanged =
-      chosen != nullptr && is_present(*chosen) && chosen->state == Worker::State::ready;
-  return target_ + (is_exchanged ? 1 : 0);
+bool ApplicationService::serves(Recycling::Id id) {
+  const Worker* worker = workers_.find(id);
+  return worker != nullptr && is_present(*worker) && worker->state == Worker::State::ready;
 }
+
+// With the successor of one that is to go.
+unsigned ApplicationService::wanted() { return target_ + (serves(recycling_.chosen()) ? 1 : 0); }
 
 void ApplicationService::trim() {
   while (workers_.serving(current_->number()) > wanted()) dismiss(least_useful());
@@ -105,18 +105,14 @@ void ApplicationService::note_missing() {
 // It serves until one more is ready than there should be. During a deploy there is one more
 // already.
 void ApplicationService::exchange_worker() {
-  const auto serves = [this](Recycling::Id id) {
-    const Worker* worker = workers_.find(id);
-    return worker != nullptr && is_present(*worker) && worker->state == Worker::State::ready;
-  };
-  if (recycling_.chosen() == 0 && deploy_ == nullptr && recycling_.choose(serves) != 0) fill();
-  Worker* chosen = workers_.find(recycling_.chosen());
-  if (chosen == nullptr || !serves(chosen->number)) return;
-  if (workers_.ready(current_->number()) <= target_) return;
-  say(core::Level::info, "worker " + std::to_string(chosen->number) + " is recycled " +
-                             recycling_.why(chosen->number));
+  const auto fits = [this](Recycling::Id id) { return serves(id); };
+  if (recycling_.chosen() == 0 && deploy_ == nullptr && recycling_.choose(fits) != 0) fill();
+  const Recycling::Id chosen = recycling_.chosen();
+  if (!serves(chosen) || workers_.ready(current_->number()) <= target_) return;
+  say(core::Level::info,
+      "worker " + std::to_string(chosen) + " is recycled " + recycling_.why(chosen));
   ++recycled_;
-  dismiss(*chosen);
+  dismiss(*workers_.find(chosen));
 }
 
 // Nobody is needed, and nobody is left: the interpreter goes too. Its channels stay until the front

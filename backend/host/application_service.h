@@ -124,6 +124,7 @@ class ApplicationService final : public core::Active,
   void tend();
   void start_or_sleep();
   unsigned least() const;
+  bool serves(Recycling::Id id);
   unsigned wanted();
   void trim();
   Worker& least_useful();
