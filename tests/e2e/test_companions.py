@@ -157,6 +157,16 @@ def test_they_wait_until_the_application_is_up(start, folder):
     facts(folder, 'queue')
 
 
+def test_they_do_not_sleep_with_the_application(start, folder):
+    door = start('queue: [python, companion.py, queue]', 'workers: {min: 0, max: 2, idle: 1s}')
+    pid = facts(folder, 'queue')['pid']  # before any request
+    assert set(processes.children(door.pid)) == {door.front(), pid}
+    assert door.get('/', HOST).status == 200
+    door.wait_for_log(r'\[a.example\] sleeps')
+    eventually(lambda: set(processes.children(door.pid)) == {door.front(), pid}, what='the end of all but the companion')
+    assert companion(door)['pid'] == pid
+
+
 def test_a_crash_of_workers_zygote_or_front_leaves_them_alone(start, folder):
     door = start('queue: [python, companion.py, queue]')
     pid = facts(folder, 'queue')['pid']

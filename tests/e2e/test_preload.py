@@ -89,6 +89,18 @@ def test_without_preload_each_worker_imports_by_itself(portico, folder):
     assert 'leaves behind' not in door.log()
 
 
+@pytest.mark.parametrize('options, more', [('preload: false, ', ''), ('', SCHEDULER)])
+def test_a_site_that_sleeps_imports_at_each_waking(portico, folder, options, more):
+    door = start(portico, folder, options + 'workers: {min: 0, max: 2, idle: 1s}', more)
+    first = facts(door)
+    assert first['importer'] == first['pid']
+    door.wait_for_log(r'\[a.example\] sleeps')
+    second = eventually(lambda: (said := facts(door))['pid'] != first['pid'] and said, what='another worker')
+    assert second['importer'] == second['pid']
+    assert all(pid == said['importer'] for pid, said in one_of_each(door, 2).items())
+    assert door.log().count('leaves behind') == bool(more)
+
+
 def test_with_preload_the_zygote_imports(portico, folder):
     door = start(portico, folder, 'workers: 2')
     assert facts(door)['importer'] == zygote(door)
