@@ -28,6 +28,8 @@ constexpr std::size_t most_vectors = 64;
 constexpr std::size_t first_capacity = 4;
 // How many empty vectors of that size a thread keeps: those of a busy turn.
 constexpr std::size_t most_spare = 64;
+// Slices that come to this are joined on the stack.
+constexpr std::size_t cheap_copy = 2048;
 // The kernel's own bound of one call (MAX_RW_COUNT), rounded down.
 constexpr std::uint64_t longest_call = 1u << 30;
 
@@ -49,9 +51,16 @@ void give_spare(std::vector<core::Piece> pieces) {
     spare().push_back(std::move(pieces));
 }
 
-// For one vector the plain call: it is the cheaper one.
-ssize_t send_vectors(int fd, std::span<iovec> vectors, int flags) {
+// For one vector the plain call: it is the cheaper one, by more than it costs to copy little.
+ssize_t send_vectors(int fd, std::span<iovec> vectors, std::size_t total, int flags) {
   if (vectors.size() == 1) return ::send(fd, vectors[0].iov_base, vectors[0].iov_len, flags);
+  if (total <= cheap_copy) {
+    std::array<char, cheap_copy> joined;
+    char* at = joined.data();
+    for (const iovec& one : vectors)
+      at = std::copy_n(static_cast<const char*>(one.iov_base), one.iov_len, at);
+    return ::send(fd, joined.data(), total, flags);
+  }
   msghdr message{};
   message.msg_iov = vectors.data();
   message.msg_iovlen = vectors.size();
@@ -132,7 +141,7 @@ SendQueue::Step SendQueue::send_slices(int fd, bool hold) {
     total += slice->size();
   }
   const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (hold || at < pieces_.size() ? MSG_MORE : 0);
-  const ssize_t sent = send_vectors(fd, {vectors.data(), count}, flags);
+  const ssize_t sent = send_vectors(fd, {vectors.data(), count}, total, flags);
   if (sent < 0) return Step::after_error(errno);
   const auto taken = static_cast<std::size_t>(sent);
   return {taken < total ? Step::Next::blocked : Step::Next::again, taken, {}};
