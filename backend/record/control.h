@@ -4,8 +4,8 @@
 //
 // Verb and keys are of [a-z0-9_.A-Z-]; values are percent-encoded (everything but letters, digits
 // and -._~/:@,+). Descriptors travel beside the datagram (SCM_RIGHTS), in an order that README.md
-// gives for each verb. This file formats and parses text and does no I/O; messages.py is the same in
-// Python. Used by the supervisor; any thread.
+// gives for each verb. This file formats and parses text and does no I/O; messages.py is the same
+// in Python. Used by the supervisor; any thread.
 #pragma once
 
 #include <csignal>
