@@ -100,6 +100,7 @@ class Flight final : public core::Active {
   void sent() {
     state_ = State::sent;
     body_.reset();
+    inline_body_ = {};
   }
 
   class Lane& lane_;

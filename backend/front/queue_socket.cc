@@ -95,9 +95,13 @@ std::size_t QueueSocket::bytes_of(const Flight& flight) {
   return flight.record_.size() + flight.inline_body_.size();
 }
 
-void QueueSocket::place(Flight& flight, iovec* two) {
+// Returns how many parts it takes. The kernel copies the first few of a message without allocating.
+std::size_t QueueSocket::place(Flight& flight, iovec* two) {
+  const std::string_view body = flight.inline_body_;
   two[0] = {flight.record_.data(), flight.record_.size()};
-  two[1] = {const_cast<char*>(flight.inline_body_.data()), flight.inline_body_.size()};
+  if (body.empty()) return 1;
+  two[1] = {const_cast<char*>(body.data()), body.size()};
+  return 2;
 }
 
 // How many of the records from `first` on, up to `most`, go in one datagram. One with a descriptor
@@ -120,21 +124,22 @@ bool QueueSocket::send_batch() {
   std::array<mmsghdr, batch> messages{};
   std::array<iovec, 2 * batch> parts;  // a record, and the body behind it
   std::array<ControlSpace, batch> controls;
+  std::array<std::size_t, batch> held;  // records of each message
   const std::size_t records = std::min(outbox_.size(), batch);
   unsigned count = 0;
-  for (std::size_t at = 0; at < records; ++count) {
+  iovec* part = parts.data();
+  for (std::size_t at = 0; at < records; at += held[count++]) {
     msghdr& message = messages[count].msg_hdr;
-    const std::size_t end = at + records_of_one(at, records - at);
-    message.msg_iov = &parts[2 * at];
-    message.msg_iovlen = 2 * (end - at);
+    held[count] = records_of_one(at, records - at);
+    message.msg_iov = part;
     if (outbox_[at]->body_) attach_descriptor(message, controls[count], outbox_[at]->body_.get());
-    for (; at < end; ++at) place(*outbox_[at], &parts[2 * at]);
+    for (std::size_t i = 0; i < held[count]; ++i) part += place(*outbox_[at + i], part);
+    message.msg_iovlen = static_cast<std::size_t>(part - message.msg_iov);
   }
   const int sent =
       ::sendmmsg(generation_->queue(), messages.data(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return explain(errno);
-  for (int i = 0; i < sent; ++i)
-    note_sent(messages[static_cast<std::size_t>(i)].msg_hdr.msg_iovlen / 2);
+  for (int i = 0; i < sent; ++i) note_sent(held[static_cast<std::size_t>(i)]);
   return true;
 }
 

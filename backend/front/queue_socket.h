@@ -56,7 +56,7 @@ class QueueSocket final : public core::Active, public core::ReadyListener {
   bool send_batch();
   std::size_t records_of_one(std::size_t first, std::size_t most) const;
   static std::size_t bytes_of(const Flight& flight);
-  static void place(Flight& flight, iovec* two);
+  static std::size_t place(Flight& flight, iovec* two);
   void note_sent(std::size_t records);
   bool explain(int os);
   void refuse_first(int os);

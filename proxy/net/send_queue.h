@@ -1,4 +1,4 @@
-// SendQueue: pieces that wait to be sent, and the system calls that send them: one sendmsg for
+// SendQueue: pieces that wait to be sent, and the system calls that send them: one call for
 // consecutive slices, sendfile for a file range, splice for a pipe.
 //
 // Owned by a SocketTransport; one thread. Owns no memory while it is empty: its thread keeps some

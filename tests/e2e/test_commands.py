@@ -1,5 +1,6 @@
 """The command line: version, help, check, and starts that fail."""
 import socket
+import time
 
 import pytest
 
@@ -89,3 +90,32 @@ def test_a_port_in_use_is_told_with_what_helps(file):
         done = command('run', file('control: "off"\n' + GOOD.replace(':0"', f':{port}"')))
     assert done.returncode == 1
     assert f'cannot listen on 127.0.0.1:{port}' in done.stderr
+
+
+BOMBS = {
+    'aliases': 'a: &a [x, x]\n' + '\n'.join(f'{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}]'
+                                            for n in range(24)) + '\n',
+    'alias to itself': 'sites: &a {x: *a}\n',
+    'merge': 'a: &a {x: 1}\nsites: {<<: *a}\n',
+    'nesting': 'sites: ' + '[' * 100_000 + '\n',
+    'nesting of maps': 'sites: ' + '{a: ' * 50_000 + '\n',
+    'nesting of lines': ''.join(' ' * n + f'k{n}:\n' for n in range(1000)),
+    'nesting of dashes': '- ' * 100_000 + '\n',
+    'too large': 'sites: {}\n' + '# x\n' * 400_000,
+    'a long key': 'x' * 900_000 + ': 1\n',
+    'many keys': ''.join(f'k{n}: 1\n' for n in range(5_000)),
+    'many documents': '---\n' * 10_000,
+    'bytes': '\x00\x01\xfe\xff' * 1000,
+    'a tag': 'sites: !!python/object/apply:os.system ["true"]\n',
+}
+
+
+@pytest.mark.parametrize('name', BOMBS)
+def test_a_bomb_of_a_file_is_refused_soon_with_its_place(tmp_path, name):
+    file = tmp_path / 'bomb.yaml'
+    file.write_text(BOMBS[name], encoding='latin-1')
+    began = time.monotonic()
+    ended = command('check', file)
+    assert ended.returncode == 2
+    assert str(file) in ended.stderr + ended.stdout
+    assert time.monotonic() - began < 5

@@ -203,11 +203,11 @@ TEST_CASE("frames: a descriptor that nobody took is closed with the reader") {
 }
 
 TEST_CASE("frames: file ranges that overflow or are empty are bad") {
-  for (auto [offset, length] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+  for (const auto& range : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
            {0, 0}, {UINT64_MAX, 1}, {1, INT64_MAX}}) {
     std::string bytes = written([&](FrameWriter& writer) {
       head(writer);
-      writer.file(offset, length);
+      writer.file(range.first, range.second);
     });
     CHECK(read_whole(bytes, true).back() == "bad");
   }
