@@ -1,17 +1,26 @@
 """What the tests of other people's applications share: is it there, may a worker write, start it and speak to it."""
-import importlib.util
+import functools
+import subprocess
 
 import pytest
 
 from browser import Browser
+from door import PYTHON
 
 HOST = 'site.example'
 
 
+@functools.lru_cache(maxsize=None)
+def has(module):
+    """Whether the Python that runs the applications has a module."""
+    script = f'import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)'
+    return subprocess.run([PYTHON, '-c', script], check=False).returncode == 0
+
+
 def needs(module, package):
-    """Skips the calling file where a Python module is missing, and says how to get it."""
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(f'no Python module {module}: apt-get install {package}', allow_module_level=True)
+    """Skips the calling file or test where the applications' Python has no such module, and says how to get it."""
+    if not has(module):
+        pytest.skip(f'{PYTHON} has no module {module}: apt-get install {package}', allow_module_level=True)
 
 
 def open_to_all(folder):

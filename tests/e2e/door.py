@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEAKS = f'suppressions={ROOT}/tests/e2e/lsan.supp:print_suppressions=0'
 SANITIZER = re.compile(r'ERROR: (Address|Leak|Thread)Sanitizer|runtime error:|'
                        r'WARNING: ThreadSanitizer|LeakSanitizer has encountered')
+# What runs the applications: Debian's own Python, or another one that tests/pythons chose.
+PYTHON = os.environ.get('PORTICO_PYTHON', '/usr/bin/python3')
 SANITIZED = 'asan' in os.environ.get('PORTICO_BUILD', '') or 'tsan' in os.environ.get('PORTICO_BUILD', '')
 
 
@@ -24,11 +26,12 @@ def binary():
 
 
 def environment(**more):
-    """What Portico is started with: Debian's own python3 first in PATH, nothing of the test's."""
+    """What Portico is started with: PYTHON is the first python3 in PATH; nothing of the test's."""
     kept = {name: os.environ[name] for name in ('HOME', 'LANG', 'TZ', 'ASAN_OPTIONS',
                                                 'LSAN_OPTIONS', 'TSAN_OPTIONS', 'UBSAN_OPTIONS')
             if name in os.environ}
-    return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LSAN_OPTIONS': LEAKS, **kept, **more}
+    path = [os.path.dirname(PYTHON), '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+    return {'PATH': ':'.join(dict.fromkeys(path)), 'LSAN_OPTIONS': LEAKS, **kept, **more}
 
 
 def command(*arguments, cwd=None, within=PATIENCE):

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 import processes
-from door import command
+from door import PYTHON, command
 from waiting import eventually
 
 HOST = 'a.example'
@@ -80,7 +80,7 @@ def test_they_run_as_the_sites_workers_do(start, folder):
         said = facts(folder, name)
         worker = next(each for zygote in processes.children(door.pid) for each in processes.children(zygote))
         assert (said['cwd'], said['colour'], said['umask']) == (str(folder), 'blue', 0o022)
-        assert said['executable'] == '/usr/bin/python3'
+        assert said['executable'] == PYTHON
         assert [str(said['uid'])] * 4 == processes.status(worker, 'Uid')
         assert said['session'] == said['pid'] and processes.parent(said['pid']) == door.pid
         assert not any(what.startswith('socket:') for what in processes.descriptors(said['pid']).values())

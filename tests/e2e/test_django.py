@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-from applications import open_to_all
+from applications import needs, open_to_all
 from browser import Browser
-from door import ROOT, environment
+from door import PYTHON, ROOT, environment
 
-pytest.importorskip('django')
+needs('django', 'python3-django')
 HOST = 'django.localhost'
 
 
@@ -20,7 +20,7 @@ def migrated(tmp_path_factory):
     """The demonstration's Django project with a database and a superuser."""
     place = tmp_path_factory.mktemp('project') / 'django'
     shutil.copytree(ROOT / 'deploy/demo/django', place)
-    manage = ['/usr/bin/python3', 'manage.py']
+    manage = [PYTHON, 'manage.py']
     more = environment(DJANGO_SUPERUSER_PASSWORD='admin')
     for command in (['migrate', '--verbosity', '0'],
                     ['createsuperuser', '--noinput', '--username', 'admin', '--email', 'a@localhost']):

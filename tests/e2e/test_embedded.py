@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import processes
-from door import command
+from door import PYTHON, command
 from modes import EMBEDDED, MODES
 from waiting import eventually
 
@@ -131,7 +131,7 @@ def test_its_environment_is_what_the_operator_wrote(start):
 
 def test_packages_of_a_virtual_environment_are_seen(start, folder):
     venv = folder / 'venv'
-    subprocess.run(['/usr/bin/python3', '-m', 'venv', '--without-pip', venv], check=True)
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', venv], check=True)
     packages, = venv.glob('lib/python3*/site-packages')
     (packages / 'only_here.py').write_text('NAME = "only here"\n')
     seen = facts(start('import only_here\n' + HELLO))
@@ -269,13 +269,13 @@ def test_a_crash_of_it_is_a_crash_of_the_front_and_another_one_comes(start, mode
 
 def test_an_interpreter_without_a_shared_library_is_named_with_the_remedy(start, folder, tmp_path):
     venv = folder / 'venv'
-    subprocess.run(['/usr/bin/python3', '-m', 'venv', '--without-pip', venv], check=True)
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', venv], check=True)
     packages, = venv.glob('lib/python3*/site-packages')
     (packages / 'bare.pth').write_text('import sysconfig; sysconfig.get_config_vars().update('
                                        'LIBDIR="/nowhere", LIBPL="/nowhere")\n')
     door = start()
     what = r'cannot be embedded, since its shared library (libpython3\S+).so is not in /nowhere; ' \
-           r'install the package \1, or leave "embedded" out'
+           r'(install the package \1|use a Python that was built with --enable-shared), or leave "embedded" out'
     door.wait_for_log(r'\[a.example\] is not running: .*' + what)
     answer = door.get('/', HOST)
     assert answer.status == 503 and b'starting its Python' in answer.body

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from door import binary, command, environment
+from door import PYTHON, binary, command, environment
 from waiting import PATIENCE
 
 SHOW = ('import json, os, sys; print(json.dumps({"prefix": sys.prefix, "cwd": os.getcwd(), "uid": os.getuid(), '
@@ -44,7 +44,7 @@ sites:
 
 
 def make_venv(path):
-    subprocess.run(['/usr/bin/python3', '-m', 'venv', '--without-pip', path], check=True)
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', path], check=True)
     return path
 
 

@@ -1,12 +1,11 @@
 """The same small site in Flask, Bottle, Falcon and Pyramid: forms, cookies, uploads, streams, files, errors."""
 import hashlib
-import importlib.util
 import os
 import shutil
 
 import pytest
 
-from applications import HOST, start_site
+from applications import HOST, needs, start_site
 from door import ROOT
 
 FRAMEWORKS = ['flask', 'bottle', 'falcon', 'pyramid']
@@ -16,8 +15,7 @@ PICTURE = os.urandom(300_000)
 
 @pytest.fixture(scope='module', params=FRAMEWORKS)
 def framework(request):
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f'no Python module {request.param}: apt-get install python3-{request.param}')
+    needs(request.param, f'python3-{request.param}')
     return request.param
 
 

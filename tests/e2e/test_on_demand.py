@@ -9,7 +9,8 @@ import time
 import pytest
 
 import processes
-from door import SANITIZED, command
+from applications import needs
+from door import PYTHON, SANITIZED, command
 from waiting import eventually
 
 HELLO = '''
@@ -281,10 +282,10 @@ def first_answer(door):
 
 
 def test_the_first_request_of_a_django_site_waits_little_longer_than_the_import(portico, folder, record_property):
-    pytest.importorskip('django')
+    needs('django', 'python3-django')
     door = start(portico, folder, 'min: 0, max: 2, idle: 500ms', code=DJANGO)
     folder.chmod(0o777)  # the worker's user keeps its bytecode, as the plain start does
-    alone = plain_start('/usr/bin/python3', folder)
+    alone = plain_start(PYTHON, folder)
     times = []
     for _ in range(3):
         until_asleep(door)
@@ -295,7 +296,7 @@ def test_the_first_request_of_a_django_site_waits_little_longer_than_the_import(
 
 
 def test_the_second_worker_is_ready_in_a_tenth_of_a_second(portico, folder):
-    pytest.importorskip('django')
+    needs('django', 'python3-django')
     door = start(portico, folder, 'min: 0, max: 2, idle: 10m', code=DJANGO.replace(
         "lambda request: HttpResponse('hello')", "answer").replace(
         'from django.urls', 'import time\ndef answer(request):\n'

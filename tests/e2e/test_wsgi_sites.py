@@ -1,6 +1,7 @@
 """Sites that an application answers: where it is mounted, what breaks it, what its failures look like."""
 import pytest
 
+from applications import needs
 from waiting import eventually
 
 HELLO = '''
@@ -28,7 +29,7 @@ def test_a_route_mounts_an_application_below_its_path(portico, folder):
 
 
 def test_a_flask_application_builds_its_urls_below_its_path(portico, folder):
-    pytest.importorskip('flask')
+    needs('flask', 'python3-flask')
     (folder / 'shop.py').write_text(
         'from flask import Flask, url_for\napp = Flask(__name__)\n'
         '@app.route("/item/<name>")\ndef item(name): return url_for("item", name=name)\n')
