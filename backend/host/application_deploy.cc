@@ -32,7 +32,8 @@ void ApplicationService::deploy(std::unique_ptr<process::Progress> progress) {
   const Release::Place place = next_place();
   auto next = Release::start(*this, application_, place, failure);
   if (next == nullptr) {
-    say(core::Level::error, "deploy: " + failure.reason + "; the old code stays");
+    say(core::Level::error,
+        "deploy: " + failure.reason + (has_code() ? "; the old code stays" : ""));
     const auto now = std::chrono::system_clock::now();
     last_deploy_ = {process::DeployReport::State::failed, "starting", now, now, failure.reason};
     return refuse(failure.reason);
@@ -59,21 +60,35 @@ void ApplicationService::show_stacks(Release& next) {
 
 void ApplicationService::settle_deploy() {
   if (deploy_ == nullptr || !deploy_->over()) return;
-  const std::unique_ptr<Deploy> deploy = std::move(deploy_);
-  const bool well = deploy->step() == Deploy::Step::succeeded;
-  well ? switch_over(deploy->take()) : put_away(deploy->take());
-  last_deploy_ = deploy->report();
-  deploy->tell_end();
+  end_switch();
+  switching_ = std::move(deploy_);
+  last_deploy_ = switching_->report();
+  if (switching_->step() == Deploy::Step::succeeded) {
+    switching_from_ = switch_over(switching_->take());
+  } else {
+    put_away(switching_->take());
+    switching_from_ = 0;
+  }
+  if (switching_from_ == 0) end_switch();
   if (std::exchange(changed_meanwhile_, false)) this->deploy(nullptr);
 }
 
-// New records go to the new code from here on. What the old workers run they finish; each that
-// leaves makes room for a new one.
-void ApplicationService::switch_over(std::unique_ptr<Release> next) {
+// Whoever asked for it may now rely on the new code: each front thread uses it.
+void ApplicationService::end_switch() {
+  if (switching_ == nullptr) return;
+  switching_->tell_end();
+  switching_.reset();
+}
+
+// Returns the generation that the front leaves; 0: none. New records go to the new code. What the
+// old workers run they finish; each that leaves makes room for a new one.
+std::uint64_t ApplicationService::switch_over(std::unique_ptr<Release> next) {
   front_.switch_to(next->number());
   std::unique_ptr<Release> earlier = std::exchange(current_, std::move(next));
   served_ = current_->application();
+  has_served_ = true;
   say(core::Level::info, "deploy: " + served_->directory + " serves");
+  const std::uint64_t left = earlier != nullptr ? earlier->number() : 0;
   if (earlier != nullptr) {
     hangs_.forget(Hangs::zygote);
     const core::Time by = drained_by();
@@ -88,6 +103,7 @@ void ApplicationService::switch_over(std::unique_ptr<Release> next) {
   if (any_ready()) become(State::ready);
   companions_.renew(*served_);
   fill();
+  return left;
 }
 
 void ApplicationService::put_away(std::unique_ptr<Release> next) {

@@ -53,7 +53,7 @@ void ApplicationService::tend() {
 
 // Its companions do not sleep, and do not wait for the first request.
 void ApplicationService::start_or_sleep() {
-  if (retry_.is_set()) return;
+  if (retry_.is_set() || awaits_change()) return;
   if (target_ != 0) return start_code();
   if (state_ == State::sleeping) return;
   become(State::sleeping);

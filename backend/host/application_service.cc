@@ -99,6 +99,7 @@ void ApplicationService::front_down() {
   front_.detach();
   if (deploy_ != nullptr) deploy_->fail("the front has ended meanwhile");
   settle_deploy();
+  end_switch();
   for (Release* one : releases()) one->channels().revoke_all();
   workers_.for_each([this](Worker& worker) {
     end_unready(worker);
@@ -143,6 +144,7 @@ void ApplicationService::hear(std::string_view text, std::vector<core::Fd>) {
 
 void ApplicationService::on_finished(std::uint64_t generation) {
   if (Release* one = find_release(generation); one != nullptr) one->finished();
+  if (generation == switching_from_) end_switch();
   forget_past();
 }
 
@@ -195,8 +197,15 @@ void ApplicationService::refuse_requests() {
   aim_low();
 }
 
+// Where somebody works at the code, the same code is not tried again.
+bool ApplicationService::awaits_change() const {
+  return application_.reload && state_ == State::failed;
+}
+
 void ApplicationService::retry_later() {
-  if (!stopping_) retry_.set_after(zygote_backoff_.died(loop().now()));
+  if (stopping_) return;
+  if (!awaits_change()) return retry_.set_after(zygote_backoff_.died(loop().now()));
+  say(core::Level::info, "waits for a change of a Python source below " + application_.directory);
 }
 
 void ApplicationService::become(State state) {
@@ -217,6 +226,7 @@ void ApplicationService::advance() {
   on_deadlines();
   tend();
   std::erase_if(outputs_, [](const auto& output) { return output->ended(); });
+  if (is_stillborn()) supervisor_.wake();
 }
 
 void ApplicationService::hear_zygote(Release& release) {
@@ -315,7 +325,7 @@ void ApplicationService::zygote_gone(Release& release, int wait_status) {
   if (is_next(release.number())) deploy_->on_zygote_gone(how);
   if (&release == current_.get()) current_gone(before, how);
   forget_past();
-  if (stopping_) supervisor_.wake();
+  stopping_ ? supervisor_.wake() : wake();
 }
 
 // Where it served, requests wait for the next one; where it never did, they are refused.
@@ -344,6 +354,7 @@ void ApplicationService::stop(core::Time deadline) {
   stop_deadline_.set(deadline);
   if (deploy_ != nullptr) deploy_->fail("Portico stops");
   settle_deploy();
+  end_switch();
   workers_.for_each([](Worker& worker) {
     worker.state = Worker::State::leaving;
     worker.control->send(record::verb::stop);
@@ -355,6 +366,11 @@ void ApplicationService::stop(core::Time deadline) {
   }
   wake();
   if (stopped()) supervisor_.wake();
+}
+
+// Not before all that it had to say was heard.
+bool ApplicationService::is_stillborn() const {
+  return !has_served_ && state_ == State::failed && current_ == nullptr && outputs_.empty();
 }
 
 bool ApplicationService::stopped() const {

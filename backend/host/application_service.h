@@ -51,6 +51,7 @@ class ApplicationService final : public core::Active,
   bool child_ended(pid_t pid, int wait_status) override;
   void stop(core::Time deadline) override;
   bool stopped() const override;
+  bool is_stillborn() const override;
   void reopen_logs() override {}  // its log is the supervisor's
   process::ServiceReport report() const override;
   process::RecentLines& recent_lines() override { return log_.recent(); }
@@ -114,6 +115,7 @@ class ApplicationService final : public core::Active,
   void fail(std::string_view cause, std::string reason);
   void refuse(std::string_view cause, std::string reason);
   void tell_failure(std::string_view cause, std::string reason);
+  bool awaits_change() const;
   void refuse_requests();
   void become(State state);
   void retry_later();
@@ -139,8 +141,10 @@ class ApplicationService final : public core::Active,
   void ask(Release& next, const std::string& target) override;
   void show_stacks(Release& next) override;
   void say(core::Level level, const std::string& text) override;
+  bool has_code() const override { return served_.has_value(); }
   void settle_deploy();
-  void switch_over(std::unique_ptr<Release> next);
+  std::uint64_t switch_over(std::unique_ptr<Release> next);
+  void end_switch();
   void put_away(std::unique_ptr<Release> next);
   bool is_next(std::uint64_t generation) const;
 
@@ -172,9 +176,12 @@ class ApplicationService final : public core::Active,
   std::uint64_t last_generation_ = 0;
   std::uint64_t first_of_front_ = 0;         // the first generation this front knows
   std::optional<conf::Application> served_;  // the code that served last
+  bool has_served_ = false;                  // whatever code
   std::unique_ptr<Release> current_;         // null: none runs
   std::vector<std::unique_ptr<Release>> past_;
   std::unique_ptr<Deploy> deploy_;
+  std::unique_ptr<Deploy> switching_;  // well over, but front threads may still use the code before
+  std::uint64_t switching_from_ = 0;
   std::optional<process::DeployReport> last_deploy_;
   bool changed_meanwhile_ = false;  // while that deploy ran
   CodeWatch code_watch_;

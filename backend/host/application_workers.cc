@@ -55,6 +55,7 @@ void ApplicationService::on_ready(Worker& worker) {
   if (is_next(worker.generation)) return deploy_->on_worker_ready();
   if (!is_present(worker)) return;
   served_ = current_->application();
+  has_served_ = true;
   become(State::ready);
   companions_.begin(*served_);
   fill();

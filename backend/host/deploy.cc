@@ -82,7 +82,8 @@ void Deploy::fail(std::string why) {
   if (step_ == Step::failed) return;
   report_.state = process::DeployReport::State::failed;
   report_.reason = std::move(why);
-  site_.say(core::Level::error, "deploy: " + report_.reason + "; the old code stays");
+  site_.say(core::Level::error,
+            "deploy: " + report_.reason + (site_.has_code() ? "; the old code stays" : ""));
   end(Step::failed);
 }
 

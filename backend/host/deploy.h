@@ -36,6 +36,8 @@ class Deploy {
     virtual void ask(Release& next, const std::string& target) = 0;
     virtual void show_stacks(Release& next) = 0;
     virtual void say(core::Level level, const std::string& text) = 0;
+    /// Whether code of it is in use, which stays when this deploy fails.
+    virtual bool has_code() const = 0;
 
    protected:
     ~Site() = default;

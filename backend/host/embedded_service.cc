@@ -182,6 +182,7 @@ void EmbeddedService::fail(std::string_view cause, const std::string& reason) {
   reason_ = reason;
   tell_state("failed", cause);
   if (!stopping_) retry_.set_after(backoff_.died(loop().now()));
+  if (is_stillborn()) supervisor_.wake();
 }
 
 void EmbeddedService::hear(std::string_view text, std::vector<core::Fd>) {

@@ -40,6 +40,9 @@ class EmbeddedService final : public core::Active, public process::Service {
   bool child_ended(pid_t pid, int wait_status) override;
   void stop(core::Time deadline) override;
   bool stopped() const override { return probe_ == nullptr || probe_->pid() == 0; }
+  bool is_stillborn() const override {
+    return state_ == process::ServiceReport::State::failed && ready_since_ == core::Time{};
+  }
   void reopen_logs() override {}  // its log is the supervisor's
   process::ServiceReport report() const override;
   process::RecentLines& recent_lines() override { return log_.recent(); }

@@ -46,6 +46,8 @@ class Service {
   virtual void stop(core::Time deadline) = 0;
   virtual bool stopped()
       const = 0;  ///< no child is left; the supervisor is woken when this changes
+  /// It has never served, and its start has failed; the supervisor is woken when this becomes true.
+  virtual bool is_stillborn() const = 0;
   virtual void reopen_logs() = 0;
   /// Brings new code into use, or keeps the old and says why. One at a time: another one is
   /// refused. progress  null: nobody but the log hears

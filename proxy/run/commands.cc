@@ -39,10 +39,10 @@ int refuse(const std::vector<conf::Problem>& problems, std::string_view conseque
   return exit_mistake;
 }
 
-int supervise_sources(const conf::Sources& sources, const Parts& parts) {
+int supervise_sources(const conf::Sources& sources, const Parts& parts, Stillbirth stillbirth) {
   const conf::Loaded loaded = conf::load(sources);
   if (!loaded.problems.empty()) return refuse(loaded.problems, "; nothing is started");
-  return supervise(sources, loaded.config, parts);
+  return supervise(sources, loaded.config, parts, stillbirth);
 }
 
 std::string working_directory() {
@@ -77,7 +77,8 @@ int serve(const Options& options, const Parts& parts) {
   if (serve.reference.empty()) return nothing_to_serve(serve.directory);
   serve.pretty = wants_colours();
   serve.environment = own_environment();
-  return supervise_sources(conf::serve_sources(serve), parts);
+  return supervise_sources(conf::serve_sources(serve), parts,
+                           serve.reload ? Stillbirth::retries : Stillbirth::leaves);
 }
 
 std::vector<conf::Problem> all_missing(const conf::Config& config, const Parts& parts) {
@@ -105,7 +106,7 @@ int check(const Options& options, const Parts& parts) {
 int act(const Options& options, const Parts& parts) {
   switch (options.verb) {
     case Verb::run:
-      return supervise_sources(conf::read_sources(options.file), parts);
+      return supervise_sources(conf::read_sources(options.file), parts, Stillbirth::retries);
     case Verb::check:
       return check(options, parts);
     case Verb::serve:

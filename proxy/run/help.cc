@@ -82,6 +82,8 @@ app.py or application.py. APPLICATION is one of
   --reload           load its code anew whenever a Python source below the directory changes
 
 A virtual environment in .venv or venv is used if there is one, else python3. Ctrl-C stops it.
+When the first import fails, that is told and it ends with status 1; with --reload it waits for a
+change of the source.
 )text";
 
 constexpr std::string_view status_help =

@@ -114,7 +114,8 @@ std::vector<std::string> front_environment(const conf::Config& config) {
 
 class Supervisor final : public core::Active, public FrontProcess::Owner, public Controlled {
  public:
-  Supervisor(core::Loop& in, const conf::Config& config, Foundation& foundation, const Parts& parts)
+  Supervisor(core::Loop& in, const conf::Config& config, Foundation& foundation, const Parts& parts,
+             Stillbirth stillbirth)
       : Active(in),
         config_(config),
         foundation_(foundation),
@@ -123,6 +124,7 @@ class Supervisor final : public core::Active, public FrontProcess::Owner, public
                 front_environment(config)}),
         front_reports_([this](std::uint64_t serial) { return front_.ask(serial); }),
         started_(in.now()),
+        stillbirth_(stillbirth),
         deadline_(*this) {
     if (parts.services) services_ = parts.services(*this, config);
   }
@@ -131,6 +133,8 @@ class Supervisor final : public core::Active, public FrontProcess::Owner, public
     for (auto& service : services_) service->start();
     front_.start();
   }
+
+  bool has_left() const { return has_left_; }  ///< since an application could not be started
 
   void advance() override {
     if (child_.take() > 0) reap();
@@ -219,7 +223,20 @@ class Supervisor final : public core::Active, public FrontProcess::Owner, public
     front_.drain(time);
   }
 
+  // Traceback and reason were told.
+  void leave() {
+    has_left_ = true;
+    kill_all(
+        "stopping, since the application cannot be started; --reload waits for a change of it");
+  }
+
+  bool any_stillborn() const {
+    return std::any_of(services_.begin(), services_.end(),
+                       [](const auto& service) { return service->is_stillborn(); });
+  }
+
   void move_on() {
+    if (stillbirth_ == Stillbirth::leaves && phase_ == Phase::running && any_stillborn()) leave();
     if (phase_ == Phase::draining && front_.gone()) stop_services();
     if (phase_ == Phase::stopping && all_stopped()) end();
     if (deadline_.due()) overdue();
@@ -271,6 +288,8 @@ class Supervisor final : public core::Active, public FrontProcess::Owner, public
   FrontProcess front_;
   FrontReports front_reports_;
   const core::Time started_;
+  const Stillbirth stillbirth_;
+  bool has_left_ = false;
   Phase phase_ = Phase::running;
   bool killed_ = false;
   bool announced_ = false;
@@ -298,7 +317,8 @@ void remove_sockets(const std::vector<BoundListener>& listeners) {
 
 }  // namespace
 
-int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts) {
+int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts,
+              Stillbirth stillbirth) {
   use_log(config.log);
   log(Level::info, version_text);
   process::raise_open_files();
@@ -310,18 +330,20 @@ int supervise(const conf::Sources& sources, const conf::Config& config, const Pa
     return 1;
   foundation.logs.open();
   warn_of_machine(config);
+  bool has_left = false;
   {
     core::Loop loop;
-    Supervisor supervisor(loop, config, foundation, parts);
+    Supervisor supervisor(loop, config, foundation, parts, stillbirth);
     std::optional<Control> control;
     core::Fd listening = foundation.control.take_descriptor();
     if (listening) control.emplace(loop, std::move(listening), supervisor);
     supervisor.start();
     loop.run();
+    has_left = supervisor.has_left();
   }
   remove_sockets(foundation.listeners);
   log(Level::info, "stopped");
-  return 0;
+  return has_left ? 1 : 0;
 }
 
 }  // namespace portico::run

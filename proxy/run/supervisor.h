@@ -12,9 +12,16 @@
 
 namespace portico::run {
 
+/// What becomes of us where an application cannot be started.
+/// retries  its site answers 503, and it is tried again
+/// leaves   there is nobody to serve, and somebody who waits for a word: we end
+enum class Stillbirth { retries, leaves };
+
 /// Runs the configuration until it is told to stop. `config` is what load() made of `sources`.
 ///
-/// Returns the exit status: 0 stopped as asked; 1 it could not begin (told in the log).
-int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts);
+/// Returns the exit status: 0 stopped as asked; 1 it could not begin, or left for a stillbirth
+/// (told in the log).
+int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts,
+              Stillbirth stillbirth);
 
 }  // namespace portico::run

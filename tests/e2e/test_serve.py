@@ -55,6 +55,43 @@ def test_nothing_found_says_what_to_write(folder):
         assert said in done.stderr
 
 
+@pytest.mark.parametrize('code, said', [
+    ('raise ValueError("not today")', r'ValueError: not today'),
+    ('import nowhere_to_be_found', r"ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+    ('import os; os._exit(7)', r'its Python (exited with|ended with) status 7'),
+    ('answer = 42', r'app'),
+])
+@pytest.mark.parametrize('options', [(), ('--embedded',)], ids=['pool', 'embedded'])
+def test_a_first_import_that_fails_is_told_and_ends_it(folder, code, said, options):
+    if options and 'exit' in code:
+        pytest.skip('it would be the front that ends')
+    (folder / 'app.py').write_text(code + '\n')
+    done = command('serve', 'app', '--listen', '127.0.0.1:0', *options, cwd=folder)
+    assert done.returncode == 1
+    assert re.search(said, done.stderr)
+    assert done.stderr.count('is not running: ') == 1
+    assert ('Traceback' in done.stderr) == ('Error' in said)
+    assert 'stopping, since the application cannot be started' in done.stderr
+
+
+def test_an_application_that_is_not_there_is_told_and_ends_it(folder):
+    done = command('serve', 'nomod', '--listen', '127.0.0.1:0', cwd=folder)
+    assert done.returncode == 1
+    assert re.search('is not running: importing nomod failed: .*nomod', done.stderr)
+
+
+def test_with_reload_a_first_import_that_fails_waits_for_a_change(serve, folder):
+    (folder / 'app.py').write_text('raise ValueError("not today")\n')
+    door = serve('app', '--reload')
+    door.wait_for_log(f'waits for a change of a Python source below {folder}')
+    assert door.get('/').status == 503
+    (folder / 'app.py').write_text('raise ValueError("nor tomorrow")\n')
+    door.wait_for_log(r'deploy: importing app failed: ValueError: nor tomorrow$')
+    assert door.log().count('is not running') == 1
+    (folder / 'app.py').write_text(HELLO % 'mended')
+    eventually(lambda: door.get('/').body == b'mended')
+
+
 def test_threads_are_threads(serve, folder):
     (folder / 'app.py').write_text('def app(environ, start_response):\n    start_response("200 OK", [])\n'
                                    '    return [str(environ["wsgi.multithread"]).encode()]\n')

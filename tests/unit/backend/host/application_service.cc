@@ -383,3 +383,14 @@ TEST_CASE("service: a stop that comes while nothing runs is done at once") {
     return bench.service->stopped();
   }));
 }
+
+TEST_CASE("service: what has never served and cannot be started is stillborn, what served is not") {
+  Bench bench("raise ValueError('not today')\n");
+  bench.start();
+  REQUIRE(bench.until([&] { return bench.service->is_stillborn(); }));
+  CHECK(std::string(bench.recent->from(bench.recent->begin(), std::string::npos))
+            .find("ValueError: not today") != std::string::npos);
+  bench.rewrite(hello);
+  REQUIRE(bench.until_ready(1));
+  CHECK_FALSE(bench.service->is_stillborn());
+}

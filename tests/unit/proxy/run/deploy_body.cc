@@ -25,6 +25,7 @@ class FakeService final : public process::Service {
   bool child_ended(pid_t, int) override { return false; }
   void stop(core::Time) override {}
   bool stopped() const override { return true; }
+  bool is_stillborn() const override { return false; }
   void reopen_logs() override {}
   void deploy(std::unique_ptr<Progress> given) override {
     if (refuses) return given->ended(Progress::Outcome::failed, "not now");
