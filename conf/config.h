@@ -202,6 +202,13 @@ struct Demand {
   friend bool operator==(const Demand&, const Demand&) = default;
 };
 
+/// Who imports an application.
+/// never    each worker by itself
+/// if_safe  the zygote, from which workers are forked; where the import leaves what a fork would
+///          break (threads, connections), each worker
+/// always   the zygote, whatever the import leaves
+enum class Preload : std::uint8_t { never, if_safe, always };
+
 /// A WSGI callable with its workers.
 struct Application {
   std::string name;       ///< "shop.example", or "shop.example/blog/" of a route; unique
@@ -217,9 +224,7 @@ struct Application {
   /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
   /// a crash is the front's. One application at most.
   bool embedded = false;
-  /// The zygote imports and workers are forked from it; else each worker imports by itself. Where
-  /// the import leaves threads or connections behind, they do so anyway.
-  bool preload = true;
+  Preload preload = Preload::if_safe;
   std::string user;  ///< whom zygote and workers become; empty: Config::user; only as root
   std::vector<std::pair<std::string, std::string>> environment;  ///< in order of writing
   std::string touch;    ///< absolute; when this file's time of change moves, the code is deployed

@@ -221,7 +221,7 @@ void put_application(Page& page, const Application& application) {
     page.line("embedded", truth(true));
   } else {
     put_workers(page, application);
-    page.line("preload", truth(application.preload));
+    page.line("preload", word_of(application.preload, preloads));
   }
   page.line("threads", std::to_string(application.threads));
   if (!application.environment.empty()) {

@@ -148,7 +148,7 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   read_embedded(reader, mapping, config, application);
   if (!application.embedded) read_life_keys(reader, mapping, application);
   read_threads(reader, mapping.find("threads"), config, application);
-  reader.read_bool(mapping.find("preload"), application.preload);
+  reader.read_choice(mapping.find("preload"), preloads, application.preload);
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
   if (const Node* node = mapping.find("environment_file"))
     read_environment_file(reader, *node, application);

@@ -88,6 +88,9 @@ inline constexpr std::array<Choice<Policy>, 2> policies{
 inline constexpr std::array<Choice<Handover>, 2> handovers{
     {{"complete", Handover::complete}, {"stream", Handover::stream}}};
 
+inline constexpr std::array<Choice<Preload>, 3> preloads{
+    {{"true", Preload::if_safe}, {"false", Preload::never}, {"always", Preload::always}}};
+
 inline constexpr std::array<Choice<LogFormat>, 5> log_formats{{{"combined", LogFormat::combined},
                                                                {"common", LogFormat::common},
                                                                {"json", LogFormat::json},

@@ -10,22 +10,32 @@ namespace {
 // What a worker whose import failed may take to end: threads that it began may hold it for ever.
 constexpr auto failed_import_grace = std::chrono::seconds(5);
 
-std::string describe_fallback(const conf::Application& application, std::string_view unfit) {
-  return "importing " + application.reference + " leaves behind " + std::string(unfit) +
+// What it leads to.
+std::string describe_unfit(const conf::Application& application, std::string_view unfit) {
+  const std::string found =
+      "importing " + application.reference + " leaves behind " + std::string(unfit);
+  if (application.preload == conf::Preload::always)
+    return found +
+           ": workers are forked all the same (preload: always), share or miss it, and may wait "
+           "for "
+           "ever for a lock that a thread held";
+  return found +
          ": workers forked from there would share or miss it, so each worker imports by itself, "
          "which costs memory and time. Begin such things in a function under @portico.post_fork, "
-         "or write \"preload: false\"";
+         "or write \"preload: false\"; \"preload: always\" where it is known to survive a fork";
 }
 
 }  // namespace
 
 // Once for each finding: the same code is started again and again while it fails otherwise.
-void ApplicationService::import_in_workers(Release& release, std::string_view unfit) {
-  if (std::exchange(told_unfit_, unfit) != unfit) {
-    const std::string text = describe_fallback(application_, unfit);
-    say(core::Level::warning, text);
-    if (is_next(release.number())) deploy_->note(text);
-  }
+void ApplicationService::tell_unfit(const Release& release, std::string_view unfit) {
+  if (std::exchange(told_unfit_, unfit) == unfit) return;
+  const std::string text = describe_unfit(application_, unfit);
+  say(core::Level::warning, text);
+  if (is_next(release.number())) deploy_->note(text);
+}
+
+void ApplicationService::import_in_workers(Release& release) {
   Release::Failure failure;
   const Release::Place place{*options_, log_, release.number(), front_.front_threads()};
   keep_output(release.import_in_workers(*this, place, failure));

@@ -27,7 +27,8 @@ ServiceReport ApplicationService::report() const {
   }
   report.user = identity_of(application_, options_->identity);
   report.parent = current_ != nullptr ? current_->pid() : 0;
-  report.preloads = current_ != nullptr ? current_->preloads() : application_.preload;
+  report.preloads =
+      current_ != nullptr ? current_->preloads() : application_.preload != conf::Preload::never;
   if (state_ == State::sleeping) report.state = ServiceReport::State::sleeping;
   report.wanted = target_;
   report.least = least();

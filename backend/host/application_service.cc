@@ -254,8 +254,12 @@ void ApplicationService::on_zygote(Release& release, const ControlMessage& heard
 void ApplicationService::on_imported(Release& release, const ControlMessage& heard) {
   if (release.state() != Release::State::importing) return;
   const auto unfit = heard.text("unfit");
-  if (unfit && release.preloads()) return import_in_workers(release, *unfit);
-  if (release.preloads()) told_unfit_.clear();
+  if (unfit && release.preloads()) {
+    tell_unfit(release, *unfit);
+    if (application_.preload != conf::Preload::always) return import_in_workers(release);
+  } else if (release.preloads()) {
+    told_unfit_.clear();
+  }
   release.imported();
   if (is_next(release.number())) return deploy_->on_imported();
   if (&release != current_.get()) return;

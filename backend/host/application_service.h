@@ -86,7 +86,8 @@ class ApplicationService final : public core::Active,
   void keep_output(std::unique_ptr<process::Output> output);
 
   // Workers that import by themselves (application_preload.cc).
-  void import_in_workers(Release& release, std::string_view unfit);
+  void import_in_workers(Release& release);
+  void tell_unfit(const Release& release, std::string_view unfit);
   void on_import_failed(Worker& worker, std::string_view reason);
   bool is_import_gone(const Worker& worker) const;
   void import_gone(const Worker& worker, std::string_view why);

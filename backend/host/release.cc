@@ -69,7 +69,7 @@ std::unique_ptr<process::Output> Release::import_in_workers(core::Active& owner,
   auto output = zygote_->ended();
   process::kill_session(before);
   zygote_.reset();
-  application_.preload = false;
+  application_.preload = conf::Preload::never;
   state_ = start_zygote(owner, place, failure) ? State::importing : State::ended;
   return output;
 }

@@ -70,7 +70,7 @@ class Release {
   /// Returns  the output of the one that is gone
   std::unique_ptr<process::Output> import_in_workers(core::Active& owner, const Place& place,
                                                      Failure& failure);
-  bool preloads() const { return application_.preload; }
+  bool preloads() const { return application_.preload != conf::Preload::never; }
 
   /// New channels, for another front. False: there are none; the zygote is of no use any more.
   bool renew(const Place& place);

@@ -42,7 +42,7 @@ ControlMessage setup_message(const conf::Application& application, unsigned fron
   message.set("threads", std::uint64_t{application.threads});
   message.set("front_threads", std::uint64_t{front_threads});
   message.set("multiprocess", std::uint64_t{multiprocess});
-  message.set("preload", std::uint64_t{application.preload});
+  message.set("preload", std::uint64_t{application.preload != conf::Preload::never});
   return message;
 }
 

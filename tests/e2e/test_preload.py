@@ -246,6 +246,14 @@ def test_a_deploy_falls_back_and_says_so(portico, folder):
     assert said['importer'] != said['pid']
 
 
+def test_always_forks_whatever_the_import_leaves(portico, folder):
+    door = start(portico, folder, 'workers: 2, preload: always', SCHEDULER)
+    said = facts(door)
+    assert said['importer'] == zygote(door) != said['pid']
+    door.wait_for_log(r'leaves behind the thread scheduler: workers are forked all the same \(preload: always\)')
+    assert 'preload: always' in command('check', door.file, '--effective').stdout
+
+
 def test_a_deploy_whose_import_hangs_shows_where(portico, folder):
     door = start(portico, folder, 'workers: 1, preload: false, timeouts: {start: 3s}')
     before = facts(door)['pid']

@@ -18,7 +18,7 @@ std::string said(const Bench& bench) {
 
 TEST_CASE("preload: without it the first worker imports alone, then the others") {
   Bench bench(hello, 3);
-  bench.options.preload = false;
+  bench.options.preload = conf::Preload::never;
   bench.start();
   REQUIRE(bench.until_ready(3));
   std::string order;
@@ -32,7 +32,7 @@ TEST_CASE("preload: without it the first worker imports alone, then the others")
 
 TEST_CASE("preload: an import that fails in a worker fails the site, and is tried anew") {
   Bench bench;
-  bench.options.preload = false;
+  bench.options.preload = conf::Preload::never;
   std::string cause = "import";
   SECTION("by an exception") { bench.rewrite("raise ValueError('not today')\n"); }
   SECTION("by a death") {
@@ -60,7 +60,7 @@ TEST_CASE("preload: an import that fails in a worker fails the site, and is trie
 TEST_CASE("preload: one worker's failed import is that worker's matter while others serve") {
   Bench bench(
       std::string("import os\nif os.path.exists('broken'): raise ValueError('now')\n") + hello, 2);
-  bench.options.preload = false;
+  bench.options.preload = conf::Preload::never;
   bench.start();
   REQUIRE(bench.until_ready(2));
   std::ofstream(bench.folder.file("broken")) << "";
@@ -89,6 +89,17 @@ TEST_CASE(
   CHECK(said(bench).find("leaves behind") == said(bench).rfind("leaves behind"));
 }
 
+TEST_CASE("preload: always forks from an import that left a thread, and says what that means") {
+  Bench bench(threaded + hello, 2);
+  bench.options.preload = conf::Preload::always;
+  bench.start();
+  REQUIRE(bench.until_ready(2));
+  CHECK(bench.service->report().preloads);
+  CHECK(bench.strangers == 0);
+  CHECK(said(bench).find("leaves behind the thread Thread-1") != std::string::npos);
+  CHECK(said(bench).find("forked all the same (preload: always)") != std::string::npos);
+}
+
 TEST_CASE("preload: a worker of a preloaded zygote cannot say that an import failed") {
   Bench bench(
       "import os, socket\n"
@@ -106,7 +117,7 @@ TEST_CASE("preload: a worker of a preloaded zygote cannot say that an import fai
 
 TEST_CASE("preload: a stop ends imports at once") {
   Bench bench("import threading\nopen('begun', 'w').close()\nthreading.Event().wait()\n");
-  bench.options.preload = GENERATE(true, false);
+  bench.options.preload = GENERATE(conf::Preload::if_safe, conf::Preload::never);
   bench.start();
   REQUIRE(bench.until([&] { return std::ifstream(bench.folder.file("begun")).good(); }));
   const core::Time begin = core::Clock::now();
