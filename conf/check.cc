@@ -9,6 +9,7 @@
 #include <set>
 
 #include "conf/environment_file.h"
+#include "conf/programs.h"
 #include "conf/rights.h"
 #include "conf/words.h"
 
@@ -122,6 +123,9 @@ void check_application(const Application& application, const Config& config, Fin
   check_directory(application, user, findings);
   check_file(application, user, findings);
   check_python(application, user, findings);
+  if (!is_directory(application.directory)) return;
+  for (const Problem& problem : missing_programs(application, user))
+    findings.add(problem.where, problem.what);
 }
 
 /// The supervisor opens the logs, so that its own rights count.

@@ -1,4 +1,4 @@
-// What a loaded configuration lacks on this machine: directories, interpreters, files.
+// What a loaded configuration lacks on this machine: directories, interpreters, programs, files.
 //
 // Run by `portico check` and by the supervisor at a start, with the supervisor's rights, on its
 // thread. Looks only; changes nothing. Nothing found here stops a start (design §8): the site

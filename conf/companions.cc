@@ -30,7 +30,8 @@ void read_companions(Reader& reader, const Node& node, Application& into) {
                                    "\"-\", \"_\" or \".\"");
     }
     std::vector<std::string> words = read_command(reader, entry.value);
-    if (!words.empty()) into.companions.push_back({entry.key.text, std::move(words)});
+    if (!words.empty())
+      into.companions.push_back({entry.key.text, std::move(words), reader.at(entry.key)});
   }
 }
 

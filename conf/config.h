@@ -177,6 +177,7 @@ struct Pool {
 struct Companion {
   std::string name;                  ///< letters, digits, "-", "_" and "."
   std::vector<std::string> command;  ///< at least one word; "python" is the site's own
+  Position where;                    ///< of its name
 
   friend bool operator==(const Companion&, const Companion&) = default;
 };
@@ -248,6 +249,7 @@ struct Application {
   Position python_where;            ///< likewise of `python`
   Position user_where;              ///< likewise of `user`
   Position environment_file_where;  ///< likewise of `environment_file`
+  Position before_deploy_where;     ///< of `before_deploy`, where one is written
 
   friend bool operator==(const Application&, const Application&) = default;
 };

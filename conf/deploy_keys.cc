@@ -11,6 +11,7 @@ bool is_empty_list(const Node& node) {
 }
 
 void read_hooks(Reader& reader, const Node& node, Application& into) {
+  into.before_deploy_where = reader.at(node);
   if (is_empty_list(node)) return;
   for (const Node* item : reader.list(node, "a list of commands, each a list of words")) {
     std::vector<std::string> words = read_command(reader, *item);

@@ -3,17 +3,14 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "conf/check.h"
+#include "conf/programs.h"
+#include "proxy/process/environment.h"
 
 namespace portico::backend {
 namespace {
-
-constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
 
 // When memory runs out, what serves one site ends before what serves all: as if it used 30 % of the
 // memory more than it does.
@@ -23,32 +20,6 @@ constexpr int oom_score = 300;
 // leaves the machine to the others. Another user's limit may be used up already, so it is set only
 // where we choose the user.
 constexpr std::uint64_t most_processes = 1024;
-
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
-// The site's own programs come first, as after `source venv/bin/activate`.
-std::string search_path(const conf::Application& application) {
-  for (const auto& [name, value] : application.environment) {
-    if (name == "PATH") return value;
-  }
-  const char* ours = std::getenv("PATH");
-  return folder_of(conf::resolve_python(application)) + ":" +
-         std::string(ours != nullptr ? ours : usual_path);
-}
-
-std::string find_program(const conf::Application& application, const std::string& word) {
-  if (word == "python" || word == "python3") return conf::resolve_python(application);
-  if (word.find('/') != std::string::npos)
-    return word.front() == '/' ? word : application.directory + "/" + word;
-  const std::string path = search_path(application);
-  for (std::size_t at = 0; at <= path.size();) {
-    const std::size_t end = std::min(path.find(':', at), path.size());
-    const std::string candidate = path.substr(at, end - at) + "/" + word;
-    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    at = end + 1;
-  }
-  return word;  // the start will say that it is not there
-}
 
 process::Command command_of(const conf::Application& application, const Launch& launch,
                             const core::Fd& output) {
@@ -77,11 +48,12 @@ process::Command python_command(const conf::Application& application, const Laun
 process::Command site_command(const conf::Application& application, const Launch& launch,
                               const std::vector<std::string>& words, const core::Fd& output) {
   process::Command command = command_of(application, launch, output);
-  command.path = find_program(application, words.front());
+  const std::string path = process::activate(command.environment, application);
+  command.path = conf::find_program(application, words.front(), path);
+  if (command.path.empty())
+    command.path = words.front();  // the start will say that it is not there
   command.arguments = words;
   command.arguments.front() = command.path;  // where Python looks for itself, and its environment
-  std::erase_if(command.environment, [](const auto& one) { return one.starts_with("PATH="); });
-  command.environment.push_back("PATH=" + search_path(application));
   return command;
 }
 

@@ -35,8 +35,8 @@ struct HostOptions {
 process::Command python_command(const conf::Application& application, const Launch& launch,
                                 std::vector<std::string> arguments, const core::Fd& output);
 
-/// A command as the operator wrote it: "python" and "python3" are the site's own, another name
-/// without a slash is looked for beside it and then in PATH, a relative path in the directory.
+/// A command as the operator wrote it, in the site's environment as if activated
+/// (process/environment.h); its program is what conf/programs.h finds.
 process::Command site_command(const conf::Application& application, const Launch& launch,
                               const std::vector<std::string>& words, const core::Fd& output);
 

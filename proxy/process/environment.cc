@@ -3,7 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+
+#include "conf/check.h"
+#include "conf/programs.h"
 
 namespace portico::process {
 namespace {
@@ -27,7 +31,32 @@ bool is_of_the_user(std::string_view name) {
   return name == "HOME" || name == "USER" || name == "LOGNAME";
 }
 
+/// The value of a variable among "NAME=value"; taken out.
+std::optional<std::string> take(std::vector<std::string>& environment, std::string_view name) {
+  const auto at = std::find_if(environment.begin(), environment.end(), [&](const auto& each) {
+    return each.size() > name.size() && each.starts_with(name) && each[name.size()] == '=';
+  });
+  if (at == environment.end()) return std::nullopt;
+  std::string value = at->substr(name.size() + 1);
+  environment.erase(at);
+  return value;
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
 }  // namespace
+
+std::string activate(std::vector<std::string>& environment, const conf::Application& application) {
+  const std::string path =
+      conf::command_path(application, take(environment, "PATH").value_or(std::string()));
+  environment.push_back("PATH=" + path);
+  const std::string venv = parent_of(parent_of(conf::resolve_python(application)));
+  if (::access((venv + "/pyvenv.cfg").c_str(), F_OK) != 0) return path;
+  take(environment, "VIRTUAL_ENV");
+  take(environment, "PYTHONHOME");
+  environment.push_back("VIRTUAL_ENV=" + venv);
+  return path;
+}
 
 std::vector<std::string> application_environment(Variables wanted, const Identity* identity) {
   Variables variables;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "conf/config.h"
 #include "proxy/process/identity.h"
 
 namespace portico::process {
@@ -20,5 +21,11 @@ namespace portico::process {
 /// Returns   "NAME=value", as spawn takes it
 std::vector<std::string> application_environment(
     std::vector<std::pair<std::string, std::string>> wanted, const Identity* identity);
+
+/// Makes it that of a site's commands, as activating the site's virtual environment does: the
+/// folder of its Python is first in PATH; where that is a virtual one, VIRTUAL_ENV too.
+///
+/// Returns  the new PATH
+std::string activate(std::vector<std::string>& environment, const conf::Application& application);
 
 }  // namespace portico::process

@@ -13,6 +13,7 @@
 #include "conf/check.h"
 #include "conf/environment_file.h"
 #include "conf/load.h"
+#include "conf/programs.h"
 #include "conf/words.h"
 #include "proxy/process/environment.h"
 #include "proxy/process/limits.h"
@@ -32,8 +33,6 @@ int complain(const std::string& what, int status = exit_failed) {
   return status;
 }
 
-std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 std::string without_slash(std::string name) {
   if (name.ends_with('/')) name.pop_back();
   return name;
@@ -46,21 +45,6 @@ std::string known_names(const conf::Config& config) {
   return names.empty() ? "it has no application" : "write " + conf::listed(names);
 }
 
-/// The value of a variable among "NAME=value"; taken out.
-std::optional<std::string> take(std::vector<std::string>& environment, std::string_view name) {
-  const auto at = std::find_if(environment.begin(), environment.end(), [&](const auto& each) {
-    return each.size() > name.size() && each.starts_with(name) && each[name.size()] == '=';
-  });
-  if (at == environment.end()) return std::nullopt;
-  std::string value = at->substr(name.size() + 1);
-  environment.erase(at);
-  return value;
-}
-
-bool contains_path(const std::string& list, const std::string& path) {
-  return (":" + list + ":").find(":" + path + ":") != std::string::npos;
-}
-
 /// As the user of the site; who is not root stays.
 std::string change_user(const std::optional<process::Identity>& identity) {
   if (!identity) return {};
@@ -69,19 +53,29 @@ std::string change_user(const std::optional<process::Identity>& identity) {
   return done ? "" : "becoming " + identity->name + ": " + core::describe(done.error());
 }
 
+std::string path_of(const std::vector<std::string>& environment) {
+  for (const std::string& variable : environment)
+    if (variable.starts_with("PATH=")) return variable.substr(5);
+  return {};
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
 int execute(const conf::Application& application, std::vector<std::string> command,
             std::vector<std::string> environment) {
-  if (command.front() == "python" || command.front() == "python3")
-    command.front() = conf::resolve_python(application);
-  std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  std::vector<char*> variables;
-  for (std::string& variable : environment) variables.push_back(variable.data());
-  variables.push_back(nullptr);
-  ::environ = variables.data();  // so that the command is looked for in the site's PATH
-  ::execvp(argv.front(), argv.data());
-  const int os = errno;
+  const std::string typed = command.front();
+  const std::string program = conf::find_program(application, typed, path_of(environment));
+  if (typed == "python" || typed == "python3") command.front() = program;
+  const std::vector<char*> words = pointers(command);
+  std::vector<char*> variables = pointers(environment);
+  ::environ = variables.data();
+  if (!program.empty()) ::execvp(program.c_str(), words.data());  // with a slash: no search
+  const int os = program.empty() ? ENOENT : errno;
   const bool missing = os == ENOENT;
   return complain(
       quoted(command.front()) + ": " +
@@ -142,17 +136,7 @@ std::vector<std::string> exec_environment(const conf::Application& application,
   auto environment = process::application_environment(application.environment, identity);
   if (const char* terminal = std::getenv("TERM"))
     environment.push_back(std::string("TERM=") + terminal);
-  const std::string bin = parent_of(conf::resolve_python(application));
-  const std::string path = take(environment, "PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  const std::string venv = parent_of(bin);
-  if (::access((venv + "/pyvenv.cfg").c_str(), F_OK) == 0) {
-    take(environment, "VIRTUAL_ENV");
-    take(environment, "PYTHONHOME");  // as activating it does
-    environment.push_back("VIRTUAL_ENV=" + venv);
-    environment.push_back("PATH=" + bin + ":" + path);
-  } else {
-    environment.push_back("PATH=" + (contains_path(path, bin) ? path : bin + ":" + path));
-  }
+  process::activate(environment, application);
   return environment;
 }
 

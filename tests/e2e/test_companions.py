@@ -240,3 +240,16 @@ def test_mistakes_are_told(folder, written, problem):
     done = command('check', folder / 'portico.yaml')
     assert done.returncode == 2
     assert problem in done.stdout + done.stderr
+
+
+def test_check_names_programs_that_are_not_there(folder):
+    (folder / 'hello.py').write_text('')
+    file = folder / 'portico.yaml'
+    file.write_text(f'sites:\n  a.example:\n    wsgi: hello\n    directory: {folder}\n'
+                    '    before_deploy: [[sh, -c, "true"], [no-such-tool, migrate]]\n'
+                    '    processes:\n      queue: [./bin/queue]\n      mail: [python, mail.py]\n')
+    done = command('check', file)
+    assert done.returncode == 1
+    assert re.search(r'yaml:5:\d+: warning: there is no program "no-such-tool" in \S+; install it', done.stderr)
+    assert f'yaml:7:7: warning: there is no program "{folder}/./bin/queue"; install it' in done.stderr
+    assert '2 things missing on this machine' in done.stderr

@@ -27,7 +27,7 @@ class Bench {
     application.name = application.site = "a.example";
     application.directory = folder.file("");
     application.python = "/usr/bin/python3";
-    application.companions = {{"queue", std::move(command)}};
+    application.companions = {{"queue", std::move(command), {}}};
     companions.emplace(owner, application, options, log);
   }
   ~Bench() {
