@@ -231,6 +231,11 @@ void ApplicationService::advance() {
 
 void ApplicationService::hear_zygote(Release& release) {
   if (!release.runs()) return;
+  if (release.zygote().has_gone_deaf()) {
+    say(core::Level::error,
+        "its Python has not read what it was told for a long time; it is killed");
+    return release.kill();
+  }
   for (int i = 0; i < messages_a_turn && release.runs(); ++i) {
     const auto heard = release.zygote().hear();
     if (!heard) return;

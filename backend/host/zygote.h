@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/host/channels.h"
@@ -41,6 +42,8 @@ class Zygote {
   pid_t pid() const { return pid_; }
   /// The next thing it said; nothing: wait (or its channel has ended: its death is what wait says).
   std::optional<record::ControlMessage> hear();
+  /// It does not read what it is told: it hangs, and is to be killed. True once.
+  bool has_gone_deaf() { return control_.is_deaf() && !std::exchange(is_deaf_, true); }
   /// New channels for the workers forked from here on.
   void renew(const Channels& channels, unsigned front_threads);
   void fork(std::uint16_t worker, const WorkerEnds& ends);
@@ -56,6 +59,7 @@ class Zygote {
   net::Channel control_;
   std::unique_ptr<process::Output> output_;
   pid_t pid_ = 0;
+  bool is_deaf_ = false;
 };
 
 /// What an interpreter is told first: which application, where, for how many threads of the front.

@@ -122,6 +122,10 @@ std::optional<Message> message_of(std::string_view bytes, std::vector<Fd> fds) {
   return Message{std::move(*text), std::move(fds)};
 }
 
+std::size_t cost_of(std::string_view text, std::size_t fds) {
+  return text.size() + Channel::message_cost + fds * Channel::fd_cost;
+}
+
 std::vector<Fd> duplicates(std::span<const int> fds) {
   std::vector<Fd> copies;
   copies.reserve(fds.size());
@@ -161,6 +165,7 @@ void Channel::on_ready(int readiness) noexcept {
 void Channel::close() {
   closed_ = true;
   queue_.clear();
+  queued_ = 0;
   retry_.clear();
   watch_.want(0);
 }
@@ -207,7 +212,16 @@ void Channel::send_as_file(std::string_view text, std::span<const int> fds) {
 
 void Channel::post(std::string_view text, std::span<const int> fds) {
   if (queue_.empty() && send_now(text, fds)) return;
-  if (closed_) return;
+  if (!closed_) enqueue(text, fds);
+}
+
+void Channel::enqueue(std::string_view text, std::span<const int> fds) {
+  queued_ += cost_of(text, fds.size());
+  if (queued_ > queue_limit) {
+    deaf_ = true;
+    close();
+    return owner_.wake();
+  }
   queue_.push_back({std::string(text), duplicates(fds)});
   watch();
 }
@@ -231,6 +245,7 @@ void Channel::flush() {
   while (!queue_.empty()) {
     const Message& first = queue_.front();
     if (!send_now(first.text, numbers(first.fds))) return;
+    queued_ -= cost_of(first.text, first.fds.size());
     queue_.pop_front();
   }
   watch();

@@ -85,10 +85,19 @@ class Front final : public core::Active {
   void hear_supervisor() {
     for (;;) {
       auto message = channel_.receive();
-      if (!message) leave(0);  // the supervisor has gone
+      if (!message) lose_supervisor();
       if (!message->has_value()) return;
       obey(parse_message((*message)->text), std::move((*message)->fds));
     }
+  }
+
+  // It has gone, or hangs: what it has not heard it will never learn, and another front can begin
+  // anew.
+  [[noreturn]] void lose_supervisor() {
+    if (channel_.is_deaf())
+      core::log(core::Level::error,
+                "the supervisor has not read what it was told for a long time; the front ends");
+    leave(0);
   }
 
   void obey(const FrontMessage& order, Fds fds) {

@@ -122,6 +122,7 @@ void FrontProcess::advance() {
 
 // The end of the channel is not the end of the front: that is what wait says.
 void FrontProcess::hear() {
+  if (channel_ && channel_->is_deaf()) return end_deaf();
   while (channel_ && !channel_->closed()) {
     auto message = channel_->receive();
     if (!message || !message->has_value()) return;
@@ -131,6 +132,13 @@ void FrontProcess::hear() {
       owner_.front_said(said.argument, said.body, std::move((*message)->fds));
     if (said.verb == say::report) owner_.front_reported(said.argument, said.body);
   }
+}
+
+// It serves nobody any more, or soon will: what it was told last, it never learns.
+void FrontProcess::end_deaf() {
+  log(Level::error, "the front has not read what it was told for a long time; it is killed");
+  channel_.reset();
+  if (pid_ != 0) ::kill(pid_, SIGKILL);
 }
 
 bool FrontProcess::child_ended(pid_t pid, int wait_status) {

@@ -69,6 +69,7 @@ class FrontProcess final : public core::Active, public process::FrontLink {
   void tell_everything();
   void send_listener(const BoundListener& listener);
   void hear();
+  void end_deaf();
   void restart_later(const std::string& what_happened);
 
   Owner& owner_;

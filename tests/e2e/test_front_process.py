@@ -1,6 +1,7 @@
 """What the front is allowed and what it holds: user, privileges, dumps, session, descriptors."""
 import os
 import re
+import signal
 
 import pytest
 
@@ -91,3 +92,22 @@ def listening_sockets(pid):
     rows = [line.split() for name in ('tcp', 'tcp6') for line in open(f'/proc/{pid}/net/{name}')]
     inodes = {f'socket:[{row[9]}]' for row in rows if row[3] == '0A'}  # TCP_LISTEN
     return inodes & set(processes.descriptors(pid).values())
+
+
+def test_a_front_that_reads_nothing_of_what_it_is_told_is_killed_and_another_comes(portico, endpoint, folder):
+    """It is told of logs again and again, with long names, so that little has to be sent."""
+    deep = folder.joinpath(*['d' * 240] * 14)
+    deep.mkdir(parents=True)
+    end = endpoint(lambda request: text('ok'))
+    door = portico('sites:\n' + ''.join(
+        f'  s{number}.example: {{to: "{end.address}", log: {{access: {deep}/{number}}}}}\n' for number in range(50)))
+    front = door.front()
+    os.kill(front, signal.SIGSTOP)
+    for opened in range(1, 200):
+        door.signal(signal.SIGUSR1)
+        door.wait_for_log('log files opened anew', times=opened)
+        if 'the front has not read what it was told for a long time; it is killed' in door.log():
+            break
+    door.wait_for_log('the front is back')
+    assert not processes.alive(front)
+    assert door.get('/', 's1.example').status == 200

@@ -184,6 +184,36 @@ TEST_CASE("channel: what does not fit into the socket waits, and loses nothing")
   }
 }
 
+TEST_CASE("channel: one that reads nothing is taken for gone once the limit is reached") {
+  Fixture fixture;
+  std::string text = "x";
+  std::size_t fds = 0;
+  SECTION("by texts") { text = std::string(30000, 'x'); }
+  SECTION("by descriptors") { fds = Channel::fds_limit; }
+  SECTION("by their number") {}
+  const Fd file(::memfd_create("given", MFD_CLOEXEC));
+  const std::vector<int> given(fds, file.get());
+  const std::size_t each = text.size() + fds * Channel::fd_cost + Channel::message_cost;
+  std::size_t sent = 0;
+  for (; !fixture.one.closed() && sent < 1'000'000; ++sent) fixture.one.send(text, given);
+  CHECK(fixture.one.is_deaf());
+  CHECK(sent > Channel::queue_limit / each);
+  CHECK(sent < Channel::queue_limit / each + 2000);  // what lies in the socket is not counted
+  CHECK(fixture.one.receive().error().fault == Fault::endpoint_closed);
+  fixture.one.send("more");  // into the void
+}
+
+TEST_CASE("channel: one that reads late is not taken for gone, whatever it was sent in all") {
+  Fixture fixture;
+  const std::string text(30000, 'x');
+  const std::size_t half = Channel::queue_limit / text.size() / 2;
+  for (std::size_t round = 1; round <= 4; ++round) {
+    for (std::size_t i = 0; i < half; ++i) fixture.one.send(text);
+    REQUIRE(fixture.hear_until(round * half));
+  }
+  CHECK_FALSE(fixture.one.is_deaf());
+}
+
 TEST_CASE("channel: the other side's end comes after what it said") {
   auto ends = std::move(*Channel::pair());
   core::Loop loop;
