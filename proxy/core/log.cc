@@ -1,17 +1,16 @@
 #include "proxy/core/log.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <ctime>
 
+#include "proxy/core/log_file.h"
 #include "proxy/core/text.h"
 
 namespace portico::core {
@@ -19,6 +18,7 @@ namespace {
 
 std::atomic<Level> least_level = Level::info;
 std::atomic<LogStyle> style = LogStyle::full;
+std::atomic<LogFile*> into = nullptr;
 constexpr std::array<std::string_view, 4> level_names = {"debug", "info", "warning", "error"};
 
 // A descriptor that somebody else made non-blocking, such as a shared terminal.
@@ -27,15 +27,14 @@ bool wait_writable(int fd) {
   return ::poll(&one, 1, -1) == 1;
 }
 
-/// Returns what could not be written: a full disk loses lines, and nothing else.
-std::string_view write_all(int fd, std::string_view text) {
+/// A full disk loses lines, and nothing else.
+void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     if (written >= 0 || errno == EINTR) continue;
-    if (errno != EAGAIN || !wait_writable(fd)) break;
+    if (errno != EAGAIN || !wait_writable(fd)) return;
   }
-  return text;
 }
 
 std::string local_clock(std::time_t time) {
@@ -43,15 +42,6 @@ std::string local_clock(std::time_t time) {
   ::localtime_r(&time, &parts);
   std::array<char, 16> text;
   return {text.data(), std::strftime(text.data(), text.size(), "%H:%M:%S", &parts)};
-}
-
-std::string log_name(const std::string& path) {
-  return "access log " + (path == "-" ? "on standard output" : path);
-}
-
-std::string reason(int os) {
-  const char* text = strerrordesc_np(os);
-  return text != nullptr ? text : "system error " + std::to_string(os);
 }
 
 unsigned byte_at(std::string_view text, std::size_t at) {
@@ -121,84 +111,9 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-LogFile::LogFile(std::string path) : path_(std::move(path)), fd_(open_path()) {
-  thread_ = std::thread([this] { work(); });
-}
-
-LogFile::LogFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {
-  thread_ = std::thread([this] { work(); });
-}
-
-LogFile::~LogFile() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  filled_.notify_one();
-  thread_.join();
-}
-
-Fd LogFile::open_path() const {
-  if (path_ == "-") return Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-  return Fd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
-}
-
-void LogFile::write(std::string_view line) {
-  bool was_empty = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (queue_.size() + line.size() >= queue_bytes) {
-      ++dropped_;
-      return;
-    }
-    was_empty = queue_.empty();
-    queue_.append(line).push_back('\n');
-  }
-  if (was_empty) filled_.notify_one();
-}
-
-void LogFile::reopen() { replace(open_path()); }
-
-void LogFile::replace(Fd fd) {
-  if (!fd) return;
-  const std::lock_guard lock(mutex_);
-  next_fd_ = std::move(fd);
-  filled_.notify_one();
-}
-
-void LogFile::work() {
-  std::string text;
-  std::unique_lock lock(mutex_);
-  while (!stop_ || !queue_.empty()) {
-    filled_.wait(lock, [this] { return stop_ || !queue_.empty() || next_fd_; });
-    if (next_fd_) fd_ = std::move(next_fd_);
-    text.swap(queue_);
-    lock.unlock();
-    write_out(text);
-    lock.lock();
-  }
-}
-
-// The operator hears when lines begin to be lost and how many they were, not of each: the other log
-// may lie on the same disk.
-void LogFile::write_out(std::string& text) {
-  const std::uint64_t untold = dropped_ - dropped_told_;
-  const std::string told = std::to_string(untold) + " lines lost";
-  if (untold != 0) text.append("# ").append(told).append("\n");
-  const std::string_view lost = write_all(fd_.get(), text);
-  const int os = errno;
-  if (lost.empty()) {
-    dropped_told_ += untold;
-    if (untold != 0) log(Level::warning, log_name(path_) + " is written again, " + told);
-  } else {
-    const auto lines = static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n'));
-    dropped_ += lines - (untold != 0 ? 1 : 0);  // without our own
-    if (untold == 0) log(Level::error, log_name(path_) + " loses lines: " + reason(os));
-  }
-  text.clear();
-}
-
 void log_level(Level least) { least_level = least; }
+
+void log_into(LogFile* file) { into = file; }
 
 void log_style(LogStyle wanted) { style = wanted; }
 
@@ -210,6 +125,7 @@ void log(Level level, std::string_view text) {
   if (style == LogStyle::full || level >= Level::warning)
     line.append(level_names[static_cast<std::size_t>(level)]).push_back(' ');
   append_escaped(line, text);
+  if (LogFile* file = into) return file->write(line);
   line.push_back('\n');
   write_all(STDERR_FILENO, line);
 }

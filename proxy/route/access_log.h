@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "conf/config.h"
-#include "proxy/core/log.h"
+#include "proxy/core/log_file.h"
 #include "proxy/route/counters.h"
 #include "proxy/serve/exchange.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "proxy/core/fd.h"
-#include "proxy/core/log.h"
+#include "proxy/core/log_file.h"
 
 namespace portico::route {
 

@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "conf/load.h"
 #include "proxy/core/log.h"
+#include "proxy/core/log_thread.h"
 #include "proxy/core/text.h"
 #include "proxy/net/channel.h"
 #include "proxy/process/identity.h"
@@ -97,6 +99,7 @@ class Front final : public core::Active {
     if (channel_.is_deaf())
       core::log(core::Level::error,
                 "the supervisor has not read what it was told for a long time; the front ends");
+    log_thread_.reset();
     leave(0);
   }
 
@@ -140,6 +143,7 @@ class Front final : public core::Active {
     process::forbid_new_privileges();
     process::forbid_dumps();
     if (!process::die_with(supervisor_, SIGKILL)) leave(0);
+    log_thread_.emplace();
   }
 
   // What comes first in one message belongs to the first thread, and so on.
@@ -210,6 +214,7 @@ class Front final : public core::Active {
     return true;
   }
 
+  std::optional<core::LogThread> log_thread_;  // before all that logs
   const Parts& parts_;
   pid_t supervisor_;
   net::Channel channel_;

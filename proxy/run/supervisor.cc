@@ -14,6 +14,7 @@
 
 #include "conf/check.h"
 #include "proxy/core/log.h"
+#include "proxy/core/log_thread.h"
 #include "proxy/core/timer.h"
 #include "proxy/core/watch.h"
 #include "proxy/process/environment.h"
@@ -320,6 +321,7 @@ void remove_sockets(const std::vector<BoundListener>& listeners) {
 int supervise(const conf::Sources& sources, const conf::Config& config, const Parts& parts,
               Stillbirth stillbirth) {
   use_log(config.log);
+  const core::LogThread log_thread;
   log(Level::info, version_text);
   process::raise_open_files();
   process::adopt_orphans();

@@ -1,8 +1,11 @@
-"""Access logs: written where the site says, opened anew after a rotation."""
+"""Logs: access logs written where the site says and opened anew after a rotation; the log that nobody reads."""
 import signal
+import subprocess
 
+import raw
+from door import binary, command, environment
 from endpoint import text
-from waiting import eventually
+from waiting import PATIENCE, eventually
 
 LINE = r'127.0.0.1 - - \[.+\] "GET {} HTTP/1.1" 200 2 "-" "-"'
 
@@ -55,3 +58,32 @@ def test_a_log_that_cannot_be_opened_is_told_and_stops_nothing(portico, endpoint
                    'log: {access: /nonexistent/access.log}\n')
     door.wait_for_log('cannot open the access log /nonexistent/access.log: .*; its lines are lost until')
     assert door.get('/', 'a.example').status == 200
+
+
+CHATTY = '''
+import sys
+def application(environ, start_response):
+    start_response('200 OK', [])
+    for number in range(100):
+        print('x' * 1000, file=sys.stderr)
+    return [b'said']
+'''
+
+
+def test_a_log_that_nobody_reads_stalls_neither_requests_nor_status_nor_the_end(folder):
+    """The log is a pipe, which is full after 64 KiB; the application says 3 MB."""
+    (folder / 'chatty.py').write_text(CHATTY)
+    file = folder / 'portico.yaml'
+    file.write_text(f'listen: ["unix:{folder}/door"]\ncontrol: {folder}/control\nlog: {{access: "off"}}\n'
+                    f'sites:\n  a.example: {{wsgi: chatty, directory: {folder}, workers: 1}}\n')
+    with subprocess.Popen([binary(), 'run', file], env=environment(), stderr=subprocess.PIPE, start_new_session=True) as run:
+        try:
+            eventually((folder / 'door').exists)
+            for _ in range(30):
+                with raw.Connection(str(folder / 'door')) as connection:
+                    assert connection.get('/', 'a.example').body == b'said'
+                assert command('status', file).returncode == 0
+            run.send_signal(signal.SIGTERM)
+            assert run.wait(PATIENCE) == 0
+        finally:
+            run.kill()
