@@ -55,6 +55,7 @@ bool ControlClient::send_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t sent = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EPIPE) return true;  // its answer, if there is one, says why
     if (sent < 0) return fail(Failure::broken, std::string("asking: ") + std::strerror(errno));
     text.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -65,7 +66,6 @@ bool ControlClient::ask(std::string_view method, std::string_view target) {
   std::string request(method);
   request.append(" ").append(target).append(" HTTP/1.0\r\nHost: portico\r\n");
   if (method != "GET") request.append("Content-Length: 0\r\n");
-  // What it refuses, it may answer before it has read all.
   return send_all(request.append("\r\n")) && read_head(method);
 }
 

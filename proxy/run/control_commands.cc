@@ -35,6 +35,9 @@ std::string path_of(const Options& options) {
   return usual;
 }
 
+// Somebody else's connections leave no room for this one.
+constexpr int status_too_many = 503;
+
 int status_of(const ControlClient& client) {
   return client.failure() == ControlClient::Failure::refused ? exit_not_running : exit_unknown;
 }
@@ -58,7 +61,7 @@ class Question {
       return complain(client_.problem(), status_of(client_));
     std::string text = client_.read_all();
     if (text.ends_with('\n')) text.pop_back();
-    return complain(text, exit_failed);
+    return complain(text, client_.status() == status_too_many ? exit_unknown : exit_failed);
   }
 
  private:
