@@ -22,29 +22,21 @@
 #include "backend/host/hangs.h"
 #include "backend/host/recycling.h"
 #include "backend/host/release.h"
+#include "backend/host/site_service.h"
 #include "backend/host/workers.h"
-#include "conf/config.h"
-#include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
 #include "proxy/process/backoff.h"
 #include "proxy/process/memory_kills.h"
-#include "proxy/process/service.h"
 
 namespace portico::backend {
 
-class ApplicationService final : public core::Active,
-                                 public process::Service,
-                                 private Deploy::Site {
+class ApplicationService final : public SiteService, private Deploy::Site {
  public:
-  /// supervisor  is woken when this service has stopped
-  /// recent      of its site, shared with the site's other services
   ApplicationService(core::Active& supervisor, const conf::Application& application,
                      std::shared_ptr<const HostOptions> options,
                      std::shared_ptr<process::RecentLines> recent);
   ~ApplicationService() override;
 
-  std::string_view name() const override { return application_.name; }
-  void start() override {}  // the zygote needs the channels of a front, and somebody who wants it
   void front_up(process::FrontLink& link) override;
   void front_down() override;
   void hear(std::string_view text, std::vector<core::Fd> fds) override;
@@ -52,15 +44,12 @@ class ApplicationService final : public core::Active,
   void stop(core::Time deadline) override;
   bool stopped() const override;
   bool is_stillborn() const override;
-  void reopen_logs() override {}  // its log is the supervisor's
   process::ServiceReport report() const override;
-  process::RecentLines& recent_lines() override { return log_.recent(); }
   void deploy(std::unique_ptr<process::Progress> progress) override;
 
   void advance() override;
 
  private:
-  using State = SiteState;
   /// What one process may say a turn, so that none that talks without end holds the supervisor.
   static constexpr int messages_a_turn = 64;
   /// How long workers of a front that is gone may finish what they run: nobody waits for the
@@ -168,10 +157,6 @@ class ApplicationService final : public core::Active,
   Release* find_release(std::uint64_t number) const;
   void forget_past();
 
-  core::Active& supervisor_;
-  conf::Application application_;
-  std::shared_ptr<const HostOptions> options_;
-  process::SiteLog log_;  // before what writes into it
   Counterpart front_;
   Companions companions_;
   std::uint64_t last_generation_ = 0;
@@ -192,10 +177,8 @@ class ApplicationService final : public core::Active,
   Hangs hangs_;
   Recycling recycling_;
   unsigned recycled_ = 0;
-  unsigned target_;  // how many workers there should be now
-  State state_ = State::starting;
-  std::string cause_;
-  std::string reason_;      // of State::failed, in a sentence
+  unsigned target_;         // how many workers there should be now
+  std::string cause_;       // of State::failed, as the front is told
   std::string told_unfit_;  // what forbids to fork, as it was told last
   process::MemoryKills memory_kills_;
   process::Backoff zygote_backoff_;

@@ -10,14 +10,12 @@
 #include <string_view>
 
 #include "backend/host/channels.h"
+#include "backend/host/site_service.h"
 #include "backend/host/workers.h"
 #include "backend/record/control.h"
 #include "proxy/process/service.h"
 
 namespace portico::backend {
-
-/// What the site is at the moment.
-enum class SiteState { starting, ready, failed, sleeping };
 
 /// Whether a generation is used at once, or asked first and switched to later.
 enum class Standing : std::uint8_t { in_use, standby };

@@ -17,7 +17,6 @@ namespace {
 
 using process::WorkerReport;
 using record::ControlMessage;
-using State = process::ServiceReport::State;
 
 // The one worker there is: the front itself.
 constexpr std::uint16_t worker_number = 1;
@@ -36,12 +35,7 @@ bool is_directory(const std::string& path) {
 EmbeddedService::EmbeddedService(core::Active& supervisor, const conf::Application& application,
                                  std::shared_ptr<const HostOptions> options,
                                  std::shared_ptr<process::RecentLines> recent)
-    : Active(supervisor.loop()),
-      supervisor_(supervisor),
-      application_(application),
-      options_(std::move(options)),
-      log_(application.name, std::move(recent)),
-      retry_(*this) {}
+    : SiteService(supervisor, application, std::move(options), std::move(recent)), retry_(*this) {}
 
 EmbeddedService::~EmbeddedService() = default;
 
@@ -212,17 +206,11 @@ void EmbeddedService::on_hanging(const ControlMessage& heard) {
 
 // The front is its one worker, with the threads that the application has.
 process::ServiceReport EmbeddedService::report() const {
-  process::ServiceReport report;
-  report.name = application_.name;
-  report.site = application_.site;
-  report.state = state_;
-  if (state_ == State::failed) report.reason = reason_;
-  report.user = options_->identity;
+  process::ServiceReport report = begin_report();
   report.wanted = report.least = report.most = 1;
   if (state_ == State::ready)
     report.workers.push_back({worker_number, static_cast<pid_t>(front_pid_),
                               WorkerReport::State::ready, loop().now() - ready_since_, ""});
-  report.troubles = log_.troubles().list();
   return report;
 }
 

@@ -13,27 +13,21 @@
 
 #include "backend/host/channels.h"
 #include "backend/host/interpreter_probe.h"
+#include "backend/host/site_service.h"
 #include "backend/host/zygote.h"
-#include "conf/config.h"
-#include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
 #include "proxy/net/channel.h"
 #include "proxy/process/backoff.h"
-#include "proxy/process/service.h"
 
 namespace portico::backend {
 
-class EmbeddedService final : public core::Active, public process::Service {
+class EmbeddedService final : public SiteService {
  public:
-  /// supervisor  is woken when this service has stopped
-  /// recent      of its site, shared with the site's other services
   EmbeddedService(core::Active& supervisor, const conf::Application& application,
                   std::shared_ptr<const HostOptions> options,
                   std::shared_ptr<process::RecentLines> recent);
   ~EmbeddedService() override;
 
-  std::string_view name() const override { return application_.name; }
-  void start() override {}  // with the first front
   void front_up(process::FrontLink& link) override;
   void front_down() override;
   void hear(std::string_view text, std::vector<core::Fd> fds) override;
@@ -41,11 +35,9 @@ class EmbeddedService final : public core::Active, public process::Service {
   void stop(core::Time deadline) override;
   bool stopped() const override { return probe_ == nullptr || probe_->pid() == 0; }
   bool is_stillborn() const override {
-    return state_ == process::ServiceReport::State::failed && ready_since_ == core::Time{};
+    return state_ == State::failed && ready_since_ == core::Time{};
   }
-  void reopen_logs() override {}  // its log is the supervisor's
   process::ServiceReport report() const override;
-  process::RecentLines& recent_lines() override { return log_.recent(); }
   /// Refused: its code lives in the front.
   void deploy(std::unique_ptr<process::Progress> progress) override;
 
@@ -65,18 +57,12 @@ class EmbeddedService final : public core::Active, public process::Service {
   void tell_state(std::string_view state, std::string_view cause = {});
   void say(core::Level level, const std::string& text) { log_.say(level, text); }
 
-  core::Active& supervisor_;
-  conf::Application application_;
-  std::shared_ptr<const HostOptions> options_;
-  process::SiteLog log_;  // before what writes into it
   process::FrontLink* front_ = nullptr;
   std::uint64_t generation_ = 0;
   std::unique_ptr<InterpreterProbe> probe_;
   std::string library_;
   std::unique_ptr<net::Channel> control_;  // to the interpreter in the front
   std::uint64_t front_pid_ = 0;
-  process::ServiceReport::State state_ = process::ServiceReport::State::starting;
-  std::string reason_;  // of State::failed, in a sentence
   core::Time ready_since_;
   std::deque<std::unique_ptr<process::Output>> outputs_;  // of this front and of earlier ones
   process::Backoff backoff_;

@@ -265,32 +265,6 @@ sites:
   CHECK(config.applications.at(2).script_name == "/wiki");
 }
 
-TEST_CASE("values: workers that come and go, and how long one lives") {
-  const Config config = loaded(R"yaml(
-sites:
-  a.example:
-    wsgi: a
-    directory: /a
-    workers: {min: 0, max: 4, idle: 90s}
-    recycle: {requests: 10000, jitter: 25%, memory: 300MiB, lifetime: 24h}
-    routes:
-      /b: {wsgi: b, directory: /b, workers: {min: 0}}
-      /c: {wsgi: c, directory: /c, workers: {min: 5}}
-      /d: {wsgi: d, directory: /d, workers: {max: 1}}
-)yaml");
-  const Application& all = config.applications.at(0);
-  CHECK(all.workers == 4);
-  REQUIRE(all.demand);
-  CHECK(*all.demand == Demand{0, seconds(90)});
-  CHECK(all.recycle == Recycle{10000, 300 * mib, std::chrono::hours(24), 25});
-  CHECK(config.applications.at(1).workers == 2);
-  CHECK(config.applications.at(1).demand == Demand{0, std::chrono::minutes(10)});
-  CHECK(config.applications.at(2).workers == 5);
-  CHECK_FALSE(config.applications.at(2).demand);  // as many as ever
-  CHECK(config.applications.at(3).workers == 1);
-  CHECK_FALSE(config.applications.at(3).demand);
-}
-
 TEST_CASE("values: \"to\" is a pool's name, an address, or several") {
   const Config config = loaded(R"(
 pools: {api: {endpoints: ["127.0.0.1:9"]}}
