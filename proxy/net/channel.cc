@@ -63,7 +63,10 @@ Datagram peek(int socket, std::span<char> bytes) {
   header.msg_iovlen = 1;
   header.msg_control = control.data();
   header.msg_controllen = control.size();
-  const ssize_t got = ::recvmsg(socket, &header, MSG_PEEK | MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  constexpr int flags = MSG_PEEK | MSG_CMSG_CLOEXEC | MSG_DONTWAIT;
+  ssize_t got = ::recvmsg(socket, &header, flags);
+  // It has left something of ours unread. That is told once, and what it said lies behind it.
+  if (got < 0 && errno == ECONNRESET) got = ::recvmsg(socket, &header, flags);
   Datagram found;
   if (got < 0) found.os = errno;
   if (got <= 0) return found;
@@ -162,10 +165,14 @@ void Channel::on_ready(int readiness) noexcept {
   if ((readiness & core::readable) != 0) owner_.wake();
 }
 
-void Channel::close() {
-  closed_ = true;
+void Channel::forget_queue() {
   queue_.clear();
   queued_ = 0;
+}
+
+void Channel::close() {
+  closed_ = true;
+  forget_queue();
   retry_.clear();
   watch_.want(0);
 }
@@ -197,7 +204,7 @@ void Channel::watch() {
 }
 
 void Channel::send(std::string_view text, std::span<const int> fds) {
-  if (closed_) return;
+  if (closed_ || unheard_) return;
   const bool fits = !text.empty() && text.size() <= text_limit;
   if (!fits || text.front() == text_in_file.front()) return send_as_file(text, fds);
   post(text, fds);
@@ -212,7 +219,7 @@ void Channel::send_as_file(std::string_view text, std::span<const int> fds) {
 
 void Channel::post(std::string_view text, std::span<const int> fds) {
   if (queue_.empty() && send_now(text, fds)) return;
-  if (!closed_) enqueue(text, fds);
+  if (!unheard_) enqueue(text, fds);
 }
 
 void Channel::enqueue(std::string_view text, std::span<const int> fds) {
@@ -226,7 +233,7 @@ void Channel::enqueue(std::string_view text, std::span<const int> fds) {
   watch();
 }
 
-/// False: it has to wait, or the other side has gone (closed_).
+/// False: it has to wait, or nobody takes it any more (unheard_).
 bool Channel::send_now(std::string_view text, std::span<const int> fds) {
   iovec part{const_cast<char*>(text.data()), text.size()};
   alignas(cmsghdr) std::array<char, control_bytes> control{};
@@ -236,18 +243,19 @@ bool Channel::send_now(std::string_view text, std::span<const int> fds) {
   put_descriptors(header, control, fds);
   if (::sendmsg(fd_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return true;
   if (errno == EAGAIN || errno == EINTR || errno == ETOOMANYREFS) return false;
-  close();
-  owner_.wake();
+  unheard_ = true;
+  owner_.wake();  // its last words may lie there, and then its end
   return false;
 }
 
 void Channel::flush() {
   while (!queue_.empty()) {
     const Message& first = queue_.front();
-    if (!send_now(first.text, numbers(first.fds))) return;
+    if (!send_now(first.text, numbers(first.fds))) break;
     queued_ -= cost_of(first.text, first.fds.size());
     queue_.pop_front();
   }
+  if (unheard_) forget_queue();
   watch();
 }
 

@@ -63,6 +63,7 @@ class Channel final : public core::ReadyListener {
   bool send_now(std::string_view text, std::span<const int> fds);
   void enqueue(std::string_view text, std::span<const int> fds);
   void flush();
+  void forget_queue();
   void close();
   void watch();
 
@@ -72,6 +73,7 @@ class Channel final : public core::ReadyListener {
   core::Timer retry_;  // set: there was no room for descriptors
   std::deque<Message> queue_;
   std::size_t queued_ = 0;  // the cost of what is in it
+  bool unheard_ = false;    // the other side takes nothing more; what it said is still read
   bool closed_ = false;
   bool deaf_ = false;
 };

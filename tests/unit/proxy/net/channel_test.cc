@@ -237,11 +237,34 @@ TEST_CASE("channel: the other side's end comes after what it said") {
 TEST_CASE("channel: sending to one that has gone is noticed") {
   auto ends = std::move(*Channel::pair());
   core::Loop loop;
-  tests::Agent owner(loop, [] {});
+  tests::Agent owner(loop, [&] { loop.stop(); });
   Channel channel(owner, std::move(ends.first));
   ends.second.reset();
   channel.send("hello");
+  channel.send("hello");
+  REQUIRE(tests::run_loop(loop));
+  CHECK_FALSE(channel.receive());
   CHECK(channel.closed());
+}
+
+TEST_CASE("channel: last words are heard, whatever the other side has left unread or is sent now") {
+  auto ends = std::move(*Channel::pair());
+  core::Loop loop;
+  tests::Agent owner(loop, [] {});
+  Channel channel(owner, std::move(ends.first));
+  const bool unread = GENERATE(true, false);
+  if (unread) channel.send("stop");
+  send_raw(ends.second.get(), "exited", {});
+  send_raw(ends.second.get(), "leaving", {});
+  ends.second.reset();
+  if (GENERATE(true, false)) channel.send("stop");
+  for (const char* words : {"exited", "leaving"}) {
+    const auto heard = channel.receive();
+    REQUIRE(heard);
+    REQUIRE(heard->has_value());
+    CHECK((*heard)->text == words);
+  }
+  CHECK_FALSE(channel.receive());
 }
 
 TEST_CASE("channel: whoever breaks the rules is taken for gone") {
