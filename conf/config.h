@@ -226,6 +226,10 @@ struct Application {
   /// a crash is the front's. One application at most.
   bool embedded = false;
   Preload preload = Preload::if_safe;
+  /// Modules that the zygote finds imported: it is forked from a base, which has imported them for
+  /// all applications with the same list, interpreter, user and variables that concern an
+  /// interpreter. Empty: the zygote starts by itself. From the top unless written.
+  std::vector<std::string> shared_imports;
   std::string user;  ///< whom zygote and workers become; empty: Config::user; only as root
   std::vector<std::pair<std::string, std::string>> environment;  ///< in order of writing
   std::string touch;    ///< absolute; when this file's time of change moves, the code is deployed
@@ -320,6 +324,7 @@ struct Config {
   /// Whom the front becomes when started as root, and the workers of applications without a `user`
   /// of their own. Empty: "portico" where that user exists, else "nobody".
   std::string user;
+  std::vector<std::string> shared_imports;  ///< of applications that have none of their own
   std::vector<Site> sites;
   std::vector<Pool> pools;                      ///< named first, then inline ones
   std::vector<Application> applications;        ///< in order of sites and routes

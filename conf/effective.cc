@@ -110,12 +110,20 @@ void put_health(Page& page, const Health& health) {
   page.close();
 }
 
+/// "[a, b]", each in quotes.
+std::string inline_list(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + yaml_quote(word);
+  return "[" + out + "]";
+}
+
 void put_server(Page& page, const Config& config) {
   page.open("listen");
   for (const Listener& listener : config.listeners) page.item(yaml_quote(listener.address.text()));
   page.close();
   page.line("front_threads", std::to_string(config.front_threads), "0: the number of cores");
   if (!config.user.empty()) page.line("user", yaml_quote(config.user));
+  page.line("shared_imports", inline_list(config.shared_imports));
   if (!config.trusted_proxies.empty()) {
     page.open("trusted_proxies");
     for (const Network& network : config.trusted_proxies) page.item(yaml_quote(network.text()));
@@ -163,13 +171,6 @@ void put_pool(Page& page, const Pool& pool) {
 }
 
 bool is_inline(const Pool& pool) { return pool.name.find('/') != std::string::npos; }
-
-/// "[a, b]", each in quotes.
-std::string inline_list(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + yaml_quote(word);
-  return "[" + out + "]";
-}
 
 void put_deploy(Page& page, const Application& application) {
   if (!application.touch.empty()) page.line("touch", yaml_quote(application.touch));
@@ -222,6 +223,7 @@ void put_application(Page& page, const Application& application) {
   } else {
     put_workers(page, application);
     page.line("preload", word_of(application.preload, preloads));
+    page.line("shared_imports", inline_list(application.shared_imports));
   }
   page.line("threads", std::to_string(application.threads));
   if (!application.environment.empty()) {

@@ -8,20 +8,21 @@
 #include "conf/names.h"
 #include "conf/pools.h"
 #include "conf/settings.h"
+#include "conf/shared_imports.h"
 #include "conf/words.h"
 
 namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 16> application_keys{
-    "directory", "python",        "user",        "workers",          "threads", "recycle",
-    "embedded",  "preload",       "environment", "environment_file", "health",  "touch",
-    "reload",    "before_deploy", "warm",        "processes"};
+constexpr std::array<std::string_view, 17> application_keys{
+    "directory", "python",  "user",           "workers",     "threads",          "recycle",
+    "embedded",  "preload", "shared_imports", "environment", "environment_file", "health",
+    "touch",     "reload",  "before_deploy",  "warm",        "processes"};
 
 /// What an embedded application cannot have.
-constexpr std::array<std::string_view, 10> processes_keys{
-    "workers", "user",   "environment_file", "recycle", "preload",
+constexpr std::array<std::string_view, 11> processes_keys{
+    "workers", "user",   "environment_file", "recycle", "preload",  "shared_imports",
     "touch",   "reload", "before_deploy",    "warm",    "processes"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
@@ -149,6 +150,10 @@ Handler read_application(Reader& reader, const Node& owner, const Mapping& mappi
   if (!application.embedded) read_life_keys(reader, mapping, application);
   read_threads(reader, mapping.find("threads"), config, application);
   reader.read_choice(mapping.find("preload"), preloads, application.preload);
+  if (!application.embedded) {
+    application.shared_imports = config.shared_imports;
+    read_shared_imports(reader, mapping.find("shared_imports"), application.shared_imports);
+  }
   if (const Node* node = mapping.find("environment")) read_environment(reader, *node, application);
   if (const Node* node = mapping.find("environment_file"))
     read_environment_file(reader, *node, application);

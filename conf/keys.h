@@ -18,20 +18,20 @@ struct Section {
 
 inline constexpr Section top_section{
     "at the top",
-    "include listen front_threads user sites pools timeouts limits log trusted_proxies spool "
-    "state_directory run_directory control",
+    "include listen front_threads user shared_imports sites pools timeouts limits log "
+    "trusted_proxies spool state_directory run_directory control",
     "acme cache metrics tls", ""};
 
 /// The keys of the main file that concern the whole server stand there only.
 inline constexpr Section included_section{
     "in an included file", "sites pools", "",
-    "include listen front_threads user timeouts limits log trusted_proxies spool state_directory "
-    "run_directory control"};
+    "include listen front_threads user shared_imports timeouts limits log trusted_proxies spool "
+    "state_directory run_directory control"};
 
 inline constexpr Section site_section{
     "in a site",
     "aliases wsgi to directory python user workers threads recycle embedded preload "
-    "environment environment_file health touch reload "
+    "shared_imports environment environment_file health touch reload "
     "before_deploy warm processes request routes timeouts limits log merge_slashes "
     "unsafe_encoded_slashes "
     "unsafe_unknown_methods",
@@ -42,7 +42,7 @@ inline constexpr Section site_section{
 inline constexpr Section route_section{
     "in a route",
     "wsgi to directory python user workers threads recycle embedded preload "
-    "environment environment_file health touch reload "
+    "shared_imports environment environment_file health touch reload "
     "before_deploy warm processes request "
     "timeouts limits",
     "command django files hold redirect "

@@ -195,6 +195,16 @@ Text parse_reference(std::string_view text) {
   return found(std::string(text));
 }
 
+Text parse_module(std::string_view text) {
+  constexpr std::size_t longest = 200;
+  if (text.size() > longest || !is_dotted(text)) {
+    return refused<std::string>(quoted(text) +
+                                " is not a module; write its name as after \"import\", such as "
+                                "\"django.template\"");
+  }
+  return found(std::string(text));
+}
+
 Text parse_user(std::string_view text) {
   const auto fits = [](char c) { return is_lower(c) || is_digit(c) || is_one_of(c, "-_"); };
   const bool starts = !text.empty() && (is_lower(text.front()) || text.front() == '_');

@@ -28,6 +28,9 @@ Outcome<std::string> parse_pool_name(std::string_view text);
 /// "package.module", "module:callable", "module:factory()", "file.py", "file.py:callable".
 Outcome<std::string> parse_reference(std::string_view text);
 
+/// A module that Python's `import` takes: identifiers with dots between, at most 200 bytes.
+Outcome<std::string> parse_module(std::string_view text);
+
 /// A user of the system by name (useradd(8): lower-case, digits, "-", "_", at most 32 bytes).
 Outcome<std::string> parse_user(std::string_view text);
 

@@ -4,6 +4,7 @@
 
 #include "conf/address.h"
 #include "conf/names.h"
+#include "conf/shared_imports.h"
 #include "conf/units.h"
 #include "conf/words.h"
 
@@ -153,6 +154,7 @@ void read_server(Reader& reader, const Mapping& top, Config& config) {
   if (const Node* node = top.find("include")) check_include(reader, *node);
   if (const Node* node = top.find("listen")) read_listeners(reader, *node, config.listeners);
   if (const Node* node = top.find("user")) read_user(reader, *node, config);
+  read_shared_imports(reader, top.find("shared_imports"), config.shared_imports);
   if (const Node* node = top.find("trusted_proxies")) {
     read_networks(reader, *node, config.trusted_proxies);
   }

@@ -272,6 +272,14 @@ def main():
     if engine.isdigit():
         os.close(int(engine))
     verb, values, descriptors = listen(control)
+    if verb == 'base':
+        show_stacks_when_asked()
+        if flag(values, 'private', b'0'):
+            _portico.hide()
+        control = part('base').run(control, values, messages, part('audit'))
+        if control is None:
+            return 0
+        verb, values, descriptors = listen(control)
     if verb != 'setup':
         return 1
     if flag(values, 'embedded', b'0'):

@@ -103,6 +103,7 @@ PyMethodDef functions[] = {
     {"release_signals", as_method(process_release_signals), METH_NOARGS, "undoes wait()'s mask"},
     {"rehearse", as_method(rehearse), METH_VARARGS, "rehearse(application, constants, record, n)"},
     {"report_to", as_method(process_report_to), METH_VARARGS, "report_to(fd): in place of 2"},
+    {"rename", as_method(process_rename), METH_VARARGS, "rename(text): what ps shows last"},
     {"hide", as_method(process_hide), METH_NOARGS, "hide(): nobody else may look inside"},
     {"describe_shared", as_method(describe_shared), METH_VARARGS, "describe_shared(fd)"},
     {"die_with_parent", as_method(process_die_with_parent), METH_VARARGS, "die_with_parent(pid)"},

@@ -22,6 +22,8 @@ PyObject* process_report_to(PyObject* module, PyObject* args);
 /// hide(): no process of the same user may attach to this one or to its forks, or read their
 /// memory.
 PyObject* process_hide(PyObject* module, PyObject* args);
+/// rename(text): what `ps` shows as the last argument, in the room that there is.
+PyObject* process_rename(PyObject* module, PyObject* args);
 /// die_with_parent(pid): this process is killed when its parent dies; False: the parent is not
 /// `pid` any more.
 PyObject* process_die_with_parent(PyObject* module, PyObject* args);

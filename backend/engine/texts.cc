@@ -30,6 +30,7 @@ PORTICO_TEXT(messages)
 PORTICO_TEXT(references)
 PORTICO_TEXT(audit)
 PORTICO_TEXT(offer)
+PORTICO_TEXT(base)
 PORTICO_TEXT(portico)
 
 namespace portico::engine {
@@ -40,6 +41,7 @@ const Text texts[] = {
     {"references", portico_references_begin, portico_references_end},
     {"audit", portico_audit_begin, portico_audit_end},
     {"offer", portico_offer_begin, portico_offer_end},
+    {"base", portico_base_begin, portico_base_end},
     {"portico", portico_portico_begin, portico_portico_end},
     {nullptr, nullptr, nullptr},
 };

@@ -115,6 +115,7 @@ void ApplicationService::put_away(std::unique_ptr<Release> next) {
   next->stop(by);
   past_.push_back(std::move(next));
   forget_past();
+  wake();  // it may have had no process, whose end would wake us
 }
 
 }  // namespace portico::backend

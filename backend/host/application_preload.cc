@@ -37,13 +37,8 @@ void ApplicationService::tell_unfit(const Release& release, std::string_view unf
 
 void ApplicationService::import_in_workers(Release& release) {
   Release::Failure failure;
-  const Release::Place place{*options_, log_, release.number(), front_.front_threads()};
-  keep_output(release.import_in_workers(*this, place, failure));
-  if (release.runs()) return;
-  if (is_next(release.number())) return deploy_->fail(failure.reason);
-  hangs_.forget(Hangs::zygote);
-  past_.push_back(std::move(current_));
-  fail(failure.cause, failure.reason);
+  keep_output(release.import_in_workers(*this, place_of(release), failure));
+  if (!release.runs()) could_not_begin(release, failure);
 }
 
 // Where others of this release serve, it is one worker's matter; else the code cannot run.

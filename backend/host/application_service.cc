@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/host/bases.h"
 #include "proxy/core/log.h"
 #include "proxy/process/session.h"
 
@@ -45,6 +46,10 @@ void ApplicationService::say(core::Level level, const std::string& text) { log_.
 
 Release::Place ApplicationService::next_place() {
   return {*options_, log_, ++last_generation_, front_.front_threads()};
+}
+
+Release::Place ApplicationService::place_of(const Release& release) {
+  return {*options_, log_, release.number(), front_.front_threads()};
 }
 
 std::vector<Release*> ApplicationService::releases() const {
@@ -220,12 +225,14 @@ void ApplicationService::advance() {
   handle_hangs();
   watch_memory();
   on_deadlines();
+  bury_lost();
   tend();
   std::erase_if(outputs_, [](const auto& output) { return output->ended(); });
   if (is_stillborn()) supervisor_.wake();
 }
 
 void ApplicationService::hear_zygote(Release& release) {
+  if (release.state() == Release::State::unborn) await_birth(release);
   if (!release.runs()) return;
   if (release.zygote().has_gone_deaf()) {
     say(core::Level::error,
@@ -301,11 +308,16 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   for (Release* one : releases()) {
     if (!one->runs() || one->pid() != pid) continue;
     hear_zygote(*one);  // its last words come before its end
-    zygote_gone(*one, wait_status);
+    const std::string how = memory_kills_.describe(wait_status);
+    may_begin_alone(*one) ? begin_alone(*one, "its zygote " + how) : zygote_gone(*one, how);
     return true;
   }
   if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status)) return true;
   if (companions_.child_ended(pid, wait_status)) {
+    if (stopping_) supervisor_.wake();
+    return true;
+  }
+  if (options_->bases != nullptr && options_->bases->child_ended(pid, wait_status)) {
     if (stopping_) supervisor_.wake();
     return true;
   }
@@ -318,8 +330,7 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
 
 // A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG). So
 // ends all else that the application has started.
-void ApplicationService::zygote_gone(Release& release, int wait_status) {
-  const std::string how = memory_kills_.describe(wait_status);
+void ApplicationService::zygote_gone(Release& release, const std::string& how) {
   const Release::State before = release.state();
   const pid_t zygote = release.pid();
   keep_output(release.ended());
@@ -366,9 +377,10 @@ void ApplicationService::stop(core::Time deadline) {
   });
   companions_.stop(deadline);
   for (Release* one : releases()) {
-    if (one->state() == Release::State::importing) one->kill();
+    if (one->is_beginning()) one->kill();
     one->stop(deadline);
   }
+  if (options_->bases != nullptr) options_->bases->stop();
   wake();
   if (stopped()) supervisor_.wake();
 }
@@ -381,6 +393,7 @@ bool ApplicationService::is_stillborn() const {
 bool ApplicationService::stopped() const {
   const std::vector<Release*> all = releases();
   return workers_.empty() && companions_.stopped() &&
+         (options_->bases == nullptr || options_->bases->stopped()) &&
          std::none_of(all.begin(), all.end(), [](const Release* one) { return one->runs(); });
 }
 

@@ -70,9 +70,16 @@ class ApplicationService final : public SiteService, private Deploy::Site {
   void on_refused(Release& release, std::string_view reason);
   void on_forked(Release& release, const record::ControlMessage& message);
   void on_exited(Release& release, const record::ControlMessage& message);
-  void zygote_gone(Release& release, int wait_status);
+  void zygote_gone(Release& release, const std::string& how);
   void current_gone(Release::State before, const std::string& how);
   void keep_output(std::unique_ptr<process::Output> output);
+
+  // Zygotes that come from a base (application_births.cc).
+  void await_birth(Release& release);
+  bool may_begin_alone(const Release& release) const;
+  void begin_alone(Release& release, std::string_view why);
+  void could_not_begin(const Release& release, const Release::Failure& failure);
+  void bury_lost();
 
   // Workers that import by themselves (application_preload.cc).
   void import_in_workers(Release& release);
@@ -152,6 +159,7 @@ class ApplicationService final : public SiteService, private Deploy::Site {
   bool is_known_to_front(const Worker& worker) const;
   bool any_ready() const;
   Release::Place next_place();
+  Release::Place place_of(const Release& release);
   /// Also those that have ended, of which workers may live.
   std::vector<Release*> releases() const;
   Release* find_release(std::uint64_t number) const;

@@ -155,7 +155,7 @@ Result<Fd> sealed_copy(const char* name, std::string_view bytes) {
   if (!fd && errno == EINVAL) fd.reset(::memfd_create(name, flags));  // an older kernel
   if (!fd || !write_all(fd.get(), bytes) ||
       ::fcntl(fd.get(), F_ADD_SEALS, all_seals | F_SEAL_WRITE) != 0)
-    return failed("keeping the engine in memory");
+    return failed("making a sealed memory file");
   return fd;
 }
 

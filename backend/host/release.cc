@@ -32,7 +32,8 @@ conf::Application resolve_code(const conf::Application& application) {
   return code;
 }
 
-bool Release::start_zygote(core::Active& owner, const Place& place, Failure& failure) {
+bool Release::start_zygote(core::Active& owner, const Place& place, Origin origin,
+                           Failure& failure) {
   const auto fail = [&](std::string_view cause, std::string reason) {
     failure = {std::string(cause), std::move(reason)};
     return false;
@@ -42,12 +43,22 @@ bool Release::start_zygote(core::Active& owner, const Place& place, Failure& fai
   auto launch = prepare_launch(application_, place.options.identity);
   if (auto* refusal = std::get_if<Refusal>(&launch))
     return fail(refusal->cause, std::move(refusal->reason));
-  auto zygote = Zygote::start(owner, application_, place.options, std::get<Launch>(launch),
-                              channels_, place.front_threads, application_.workers > 1, place.log);
+  const bool shares = origin == Origin::base && !application_.shared_imports.empty() &&
+                      place.options.bases != nullptr;
+  auto make = shares ? Zygote::ask_for : Zygote::start;
+  auto zygote = make(owner, application_, place.options, std::get<Launch>(launch), place.log);
   if (!zygote)
     return fail("interpreter", application_.python + ": " + core::describe(zygote.error()));
   zygote_ = std::move(*zygote);
+  front_threads_ = place.front_threads;
+  state_ = State::unborn;
+  if (!shares) begin();
   return true;
+}
+
+void Release::begin() {
+  state_ = State::importing;
+  zygote_->set_up(application_, channels_, front_threads_);
 }
 
 std::unique_ptr<Release> Release::start(core::Active& owner, const conf::Application& application,
@@ -59,19 +70,29 @@ std::unique_ptr<Release> Release::start(core::Active& owner, const conf::Applica
   }
   std::unique_ptr<Release> made(
       new Release(resolve_code(application), std::move(*channels), place.number));
-  if (!made->start_zygote(owner, place, failure)) return nullptr;
+  if (!made->start_zygote(owner, place, Origin::base, failure)) return nullptr;
   return made;
 }
 
-std::unique_ptr<process::Output> Release::import_in_workers(core::Active& owner, const Place& place,
-                                                            Failure& failure) {
+std::unique_ptr<process::Output> Release::start_anew(core::Active& owner, const Place& place,
+                                                     Origin origin, Failure& failure) {
   const pid_t before = zygote_->pid();
   auto output = zygote_->ended();
   process::kill_session(before);
   zygote_.reset();
-  application_.preload = conf::Preload::never;
-  state_ = start_zygote(owner, place, failure) ? State::importing : State::ended;
+  if (!start_zygote(owner, place, origin, failure)) state_ = State::ended;
   return output;
+}
+
+std::unique_ptr<process::Output> Release::import_in_workers(core::Active& owner, const Place& place,
+                                                            Failure& failure) {
+  application_.preload = conf::Preload::never;
+  return start_anew(owner, place, shares_imports() ? Origin::base : Origin::own, failure);
+}
+
+std::unique_ptr<process::Output> Release::begin_alone(core::Active& owner, const Place& place,
+                                                      Failure& failure) {
+  return start_anew(owner, place, Origin::own, failure);
 }
 
 Release::~Release() { kill(); }
@@ -92,18 +113,22 @@ bool Release::renew(const Place& place) {
   if (!channels) return false;
   channels_ = std::move(*channels);
   number_ = place.number;
-  zygote_->renew(channels_, place.front_threads);
+  front_threads_ = place.front_threads;
+  if (state_ != State::unborn) zygote_->renew(channels_, front_threads_);
   return true;
 }
 
 void Release::stop(core::Time end_by_time) {
   end_by(end_by_time);
+  if (state_ == State::unborn) return kill();
   if (runs()) zygote_->stop();
 }
 
 void Release::kill() {
   end_by_ = no_deadline;
-  if (zygote_ != nullptr && runs()) zygote_->kill(SIGKILL);
+  if (zygote_ == nullptr || !runs()) return;
+  if (is_beginning()) state_ = State::given_up;
+  zygote_->kill(SIGKILL);
 }
 
 }  // namespace portico::backend

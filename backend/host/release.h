@@ -28,11 +28,13 @@ inline constexpr core::Time no_deadline = core::Time::max();
 
 class Release {
  public:
+  /// unborn     a base has yet to make its zygote
   /// importing  the interpreter runs
   /// imported   it forks workers (without preload: it may, and they import)
   /// refused    the import failed, and it will end
-  /// ended      wait has told its end; workers of it may still live
-  enum class State { importing, imported, refused, ended };
+  /// given_up   it was killed, or not made, before it had imported
+  /// ended      wait has told its end, or there was nothing to end; workers of it may still live
+  enum class State { unborn, importing, imported, refused, given_up, ended };
 
   /// Why one could not be started.
   struct Failure {
@@ -59,7 +61,14 @@ class Release {
   pid_t pid() const { return zygote_->pid(); }
   State state() const { return state_; }
   bool runs() const { return state_ != State::ended; }
+  bool is_beginning() const { return state_ == State::unborn || state_ == State::importing; }
+  /// There is no process whose end could be waited for.
+  bool is_lost() const { return state_ == State::given_up && pid() == 0; }
+  /// Its zygote comes from a base.
+  bool shares_imports() const { return zygote_->birth() != nullptr; }
 
+  /// Its zygote is born: it begins to import.
+  void begin();
   void imported() { state_ = State::imported; }
   void refused(core::Time now);
   std::unique_ptr<process::Output> ended();
@@ -71,6 +80,12 @@ class Release {
   std::unique_ptr<process::Output> import_in_workers(core::Active& owner, const Place& place,
                                                      Failure& failure);
   bool preloads() const { return application_.preload != conf::Preload::never; }
+  /// There will be no zygote from a base, or it has ended before it had imported: an interpreter of
+  /// its own takes the place.
+  ///
+  /// Returns  the output of the one that is gone
+  std::unique_ptr<process::Output> begin_alone(core::Active& owner, const Place& place,
+                                               Failure& failure);
 
   /// New channels, for another front. False: there are none; the zygote is of no use any more.
   bool renew(const Place& place);
@@ -85,13 +100,20 @@ class Release {
   bool is_finished() const { return is_finished_; }
 
  private:
+  /// Where a zygote comes from: a base where the application shares imports, or an interpreter of
+  /// its own in any case.
+  enum class Origin : std::uint8_t { base, own };
+
   Release(conf::Application application, Channels channels, std::uint64_t number)
       : application_(std::move(application)), channels_(std::move(channels)), number_(number) {}
-  bool start_zygote(core::Active& owner, const Place& place, Failure& failure);
+  bool start_zygote(core::Active& owner, const Place& place, Origin origin, Failure& failure);
+  std::unique_ptr<process::Output> start_anew(core::Active& owner, const Place& place,
+                                              Origin origin, Failure& failure);
 
   conf::Application application_;  // where its code lies
   Channels channels_;
   std::uint64_t number_;
+  unsigned front_threads_ = 0;
   std::unique_ptr<Zygote> zygote_;
   State state_ = State::importing;
   core::Time end_by_ = no_deadline;

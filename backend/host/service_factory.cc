@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backend/host/application_service.h"
+#include "backend/host/bases.h"
 #include "backend/host/embedded_service.h"
 #include "backend/host/engine_blob.h"
 #include "proxy/core/log.h"
@@ -72,6 +73,7 @@ std::vector<std::unique_ptr<process::Service>> make_services(core::Active& super
   auto options = std::make_shared<HostOptions>();
   place_engine(*options, config);
   choose_identity(*options, config);
+  options->bases = std::make_shared<Bases>(supervisor.loop());
   std::map<std::string, std::shared_ptr<process::RecentLines>> recent;  // by site
   for (const conf::Application& application : config.applications) {
     auto& lines = recent[application.site];

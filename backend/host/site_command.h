@@ -22,12 +22,15 @@
 
 namespace portico::backend {
 
+class Bases;
+
 /// What every application of a configuration shares.
 struct HostOptions {
   std::optional<process::Identity> identity;  ///< of sites that name no user; none: as we are
   std::string user_error;                     ///< why there is none though we are root
   core::Fd engine;                            ///< the engine module, a sealed memfd
-  std::string engine_file;  ///< in its place, where executing a memfd is forbidden
+  std::string engine_file;       ///< in its place, where executing a memfd is forbidden
+  std::shared_ptr<Bases> bases;  ///< of `shared_imports`; null: each zygote starts by itself
 };
 
 /// The site's Python with these arguments (without argv[0]); `output` is its standard output and

@@ -1,8 +1,9 @@
 // Zygote: the process of the site's own Python that has imported the application and forks workers
-// (or, with `preload: false`, forks workers that import it).
+// (or, with `preload: false`, forks workers that import it). It starts by itself, or is forked from
+// a base, which has imported what several sites share.
 //
-// Owned by an ApplicationService, in the supervisor's thread. It runs the site's code: what it says
-// is parsed strictly, and the process ids that it tells are believed only where the kernel agrees.
+// Owned by a Release, in the supervisor's thread. It runs the site's code: what it says is parsed
+// strictly, and the process ids that it tells are believed only where the kernel agrees.
 #pragma once
 
 #include <sys/types.h>
@@ -10,18 +11,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "backend/host/birth.h"
 #include "backend/host/channels.h"
+#include "backend/host/engine_process.h"
 #include "backend/host/launch.h"
 #include "backend/host/site_command.h"
 #include "backend/record/control.h"
 #include "conf/config.h"
 #include "proxy/core/loop.h"
-#include "proxy/net/channel.h"
 #include "proxy/process/output.h"
 #include "proxy/process/site_log.h"
 
@@ -29,46 +28,53 @@ namespace portico::backend {
 
 class Zygote {
  public:
-  /// Starts the interpreter and tells it what to import. `owner` is woken when it has said
-  /// something or its output has ended.
+  /// Starts an interpreter for it. `owner` is woken when it has said something or its output has
+  /// ended.
   /// log  outlives it and its output
   static core::Result<std::unique_ptr<Zygote>> start(core::Active& owner,
                                                      const conf::Application& application,
                                                      const HostOptions& options,
-                                                     const Launch& launch, const Channels& channels,
-                                                     unsigned front_threads, bool multiprocess,
-                                                     process::SiteLog& log);
+                                                     const Launch& launch, process::SiteLog& log);
+  /// Has it made by a base (there must be options.bases): `owner` is also woken when birth() has
+  /// changed.
+  static core::Result<std::unique_ptr<Zygote>> ask_for(core::Active& owner,
+                                                       const conf::Application& application,
+                                                       const HostOptions& options,
+                                                       const Launch& launch, process::SiteLog& log);
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return process_->pid(); }  ///< 0: it is not born yet, or has ended
+  /// What has become of the order to a base; null: it has an interpreter of its own.
+  const Birth* birth() const { return birth_.get(); }
+
+  /// It is there: tells it what to import, and for how many threads of the front.
+  void set_up(const conf::Application& application, const Channels& channels,
+              unsigned front_threads);
   /// The next thing it said; nothing: wait (or its channel has ended: its death is what wait says).
-  std::optional<record::ControlMessage> hear();
+  std::optional<record::ControlMessage> hear() { return process_->hear(); }
   /// It does not read what it is told: it hangs, and is to be killed. True once.
-  bool has_gone_deaf() { return control_.is_deaf() && !std::exchange(is_deaf_, true); }
+  bool has_gone_deaf() { return process_->has_gone_deaf(); }
   /// New channels for the workers forked from here on.
   void renew(const Channels& channels, unsigned front_threads);
   void fork(std::uint16_t worker, const WorkerEnds& ends);
   void stop();
-  void kill(int signal);
+  void kill(int signal) const { process_->kill(signal); }
   /// wait has told that it has ended; what is left of its output (that of its children too).
   std::unique_ptr<process::Output> ended();
 
  private:
-  Zygote(core::Active& owner, core::Fd control, core::Fd output, process::Lines::Sink sink);
-  void send(const record::ControlMessage& message, std::vector<int> fds);
+  Zygote(std::unique_ptr<EngineProcess> process, const Launch& launch)
+      : process_(std::move(process)), is_private_(launch.identity.has_value()) {}
+  void become(const std::string& site);
 
-  net::Channel control_;
-  std::unique_ptr<process::Output> output_;
-  pid_t pid_ = 0;
-  bool is_deaf_ = false;
+  std::unique_ptr<EngineProcess> process_;
+  bool is_private_;
+  std::unique_ptr<Birth> birth_;
+  core::Fd environment_;  // of one from a base, until it has it
 };
 
 /// What an interpreter is told first: which application, where, for how many threads of the front.
 record::ControlMessage setup_message(const conf::Application& application, unsigned front_threads,
                                      bool multiprocess);
-
-/// Sends a control message with (borrowed) descriptors, those that find no room ahead of it.
-void send_in_parts(net::Channel& channel, const record::ControlMessage& message,
-                   std::span<const int> fds);
 
 /// Whether `pid` is now a child of `parent`, as the kernel sees it.
 bool is_child_of(pid_t pid, pid_t parent);

@@ -55,11 +55,15 @@ namespace verb {
 inline constexpr std::string_view more =
     "more";  // S->Z  descriptors that belong to the next message
 inline constexpr std::string_view setup = "setup";        // S->Z
+inline constexpr std::string_view base = "base";          // S->B
+inline constexpr std::string_view become = "become";      // S->Z
 inline constexpr std::string_view renew = "renew";        // S->Z
-inline constexpr std::string_view fork = "fork";          // S->Z
-inline constexpr std::string_view stop = "stop";          // S->Z, S->W
-inline constexpr std::string_view imported = "imported";  // Z->S
-inline constexpr std::string_view failed = "failed";      // Z->S
+inline constexpr std::string_view fork = "fork";          // S->Z, S->B
+inline constexpr std::string_view stop = "stop";          // S->Z, S->W, S->B
+inline constexpr std::string_view born = "born";          // B->S
+inline constexpr std::string_view changed = "changed";    // B->S
+inline constexpr std::string_view imported = "imported";  // Z->S, B->S
+inline constexpr std::string_view failed = "failed";      // Z->S, B->S
 inline constexpr std::string_view forked = "forked";      // Z->S
 inline constexpr std::string_view exited = "exited";      // Z->S
 inline constexpr std::string_view ready = "ready";        // W->S

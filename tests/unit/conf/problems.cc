@@ -28,7 +28,8 @@ TEST_CASE("problems: unknown keys get the nearest known one, in every kind of ma
   const Case one = GENERATE(values<Case>({
       {"lisen: [\":80\"]\n", {"1:1: unknown key \"lisen\" at the top; write \"listen\""}},
       {"zzz: 1\n",
-       {"1:1: unknown key \"zzz\" at the top; write include, listen, front_threads, user, sites, "
+       {"1:1: unknown key \"zzz\" at the top; write include, listen, front_threads, user, "
+        "shared_imports, sites, "
         "pools, timeouts, limits, log, trusted_proxies, spool, state_directory, run_directory or "
         "control"}},
       {"timeouts: {conect: 5s}\n",
@@ -180,6 +181,7 @@ TEST_CASE("problems: wrong types") {
   const Case one = GENERATE(values<Case>({
       {"- a\n",
        {"1:1: a list stands here; write keys and values: include, listen, front_threads, user, "
+        "shared_imports, "
         "sites, pools, timeouts, limits, log, trusted_proxies, spool, state_directory, "
         "run_directory or control"}},
       {"timeouts: 5s\n",
