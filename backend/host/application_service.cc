@@ -328,15 +328,16 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
   return true;
 }
 
-// A worker that it has not told of was never forked, or has ended with it (PR_SET_PDEATHSIG). So
-// ends all else that the application has started.
+// Its workers are our children now, and wait will tell of them; but not of one that it has not told
+// of (never forked, or ended with it: PR_SET_PDEATHSIG), nor of one whose end it heard and did not
+// tell. All else that the application has started ends with it.
 void ApplicationService::zygote_gone(Release& release, const std::string& how) {
   const Release::State before = release.state();
   const pid_t zygote = release.pid();
   keep_output(release.ended());
   process::kill_session(zygote);
-  for (const std::uint16_t number : workers_.untold(zygote))
-    worker_gone(number, "ended with its zygote");
+  for (const std::uint16_t number : workers_.forked_by(zygote))
+    if (!is_ours(*workers_.find(number))) worker_gone(number, "ended with its zygote");
   workers_.orphan(zygote);
   if (is_next(release.number())) deploy_->on_zygote_gone(how);
   if (&release == current_.get()) current_gone(before, how);

@@ -52,10 +52,10 @@ unsigned Workers::ready(std::uint64_t generation) const {
       }));
 }
 
-std::vector<std::uint16_t> Workers::untold(pid_t zygote) const {
+std::vector<std::uint16_t> Workers::forked_by(pid_t zygote) const {
   std::vector<std::uint16_t> numbers;
   for (const auto& [number, worker] : table_) {
-    if (worker.pid == 0 && worker.zygote == zygote) numbers.push_back(number);
+    if (worker.zygote == zygote) numbers.push_back(number);
   }
   return numbers;
 }

@@ -51,8 +51,8 @@ class Workers {
   Worker* find(std::uint16_t number);
   Worker* find_pid(pid_t pid);
   void remove(std::uint16_t number) { table_.erase(number); }
-  /// Those whose process this zygote has never told.
-  std::vector<std::uint16_t> untold(pid_t zygote) const;
+  /// Those that this zygote has forked, or was told to.
+  std::vector<std::uint16_t> forked_by(pid_t zygote) const;
   void orphan(pid_t zygote);  ///< it has ended
 
   bool empty() const { return table_.empty(); }

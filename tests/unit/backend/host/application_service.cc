@@ -261,6 +261,19 @@ TEST_CASE("service: a worker that its zygote never told of ends with it") {
   REQUIRE(bench.until([&] { return bench.service->stopped(); }));
 }
 
+TEST_CASE("service: a worker whose end its zygote heard and did not tell is gone with it") {
+  Bench bench(
+      "import os\nwait = os.waitpid\ndef reap(*of):\n    found = wait(*of)\n"
+      "    if found[0]: os._exit(1)\n    return found\nos.waitpid = reap\n" +
+      std::string(hello));
+  bench.start();
+  REQUIRE(bench.until_ready());
+  ::kill(bench.worker_pid(), SIGKILL);
+  REQUIRE(bench.until([&] { return bench.front->count("gone") == 1; }));
+  REQUIRE(bench.until_ready(2));
+  CHECK(bench.service->report().workers.size() == 1);
+}
+
 TEST_CASE("service: a zygote that talks without end holds nobody else") {
   Bench bench(
       "import sys, socket\ns = socket.socket(fileno=3)\nwhile True: s.send(b'noise a=1')\n");

@@ -91,7 +91,8 @@ TEST_CASE("workers: found by number and by process, and told apart while there i
   CHECK(bench.workers.find(9) == nullptr);
   CHECK(bench.workers.find_pid(4711)->number == 1);
   CHECK(bench.workers.find_pid(4712) == nullptr);
-  CHECK(bench.workers.untold(0) == std::vector<std::uint16_t>{2});
+  bench.workers.find(2)->zygote = 4710;
+  CHECK(bench.workers.forked_by(4710) == std::vector<std::uint16_t>{2});
 }
 
 TEST_CASE("workers: one may be removed while all are walked") {
