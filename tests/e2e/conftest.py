@@ -1,12 +1,13 @@
 """Fixtures for tests of the real program. How to use them: README.md beside this file."""
 import itertools
+import os
 import pathlib
 import shutil
 import tempfile
 
 import pytest
 
-from door import Door, binary
+from door import Door, binary, command
 from endpoint import Endpoint, RawEndpoint
 
 
@@ -16,6 +17,23 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     if outcome.get_result().failed:
         item.failed = item.getparent(pytest.Module).failed = True
+
+
+def why_not_embedded():
+    """What `portico check` says of an embedded application in the Python that tests/pythons chose; empty: it can be."""
+    with tempfile.TemporaryDirectory() as place:
+        file = pathlib.Path(place, 'portico.yaml')
+        file.write_text(f'sites: {{a.example: {{wsgi: hello, directory: {place}, embedded: true}}}}\n')
+        said = command('check', file).stderr
+    return next((line.partition('warning: ')[2] for line in said.splitlines() if 'cannot be embedded' in line), '')
+
+
+def pytest_collection_modifyitems(items):
+    """Another Python than Debian's may have no shared library; tests that embed it are skipped then."""
+    why = why_not_embedded() if 'PORTICO_PYTHON' in os.environ else ''
+    for item in items:
+        if why and 'embedded' in item.nodeid:
+            item.add_marker(pytest.mark.skip(reason=why))
 
 
 def new_folder():
