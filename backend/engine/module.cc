@@ -1,6 +1,7 @@
 // The extension module `_portico`: its one entry, PyInit__portico, and the table of functions for
 // boot.py.
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <new>
@@ -71,7 +72,11 @@ PyObject* open_worker(PyObject*, PyObject* args) {
   setup.front_threads = static_cast<std::uint32_t>(front_threads);
   setup.stop_event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (setup.stop_event < 0) return PyErr_SetFromErrno(PyExc_OSError);
-  if (!open_outboxes(answers, setup)) return nullptr;
+  if (!open_outboxes(answers, setup)) {
+    std::free(setup.outboxes);
+    ::close(setup.stop_event);
+    return nullptr;
+  }
   Py_INCREF(setup.application);
   Py_INCREF(setup.constants);
   worker.open(setup);

@@ -38,7 +38,7 @@ void write_unix(char* text, const sockaddr_un& address, socklen_t length) {
   constexpr std::size_t before = offsetof(sockaddr_un, sun_path);
   const std::size_t size = length > before ? length - before : 0;
   if (size == 0) {
-    std::strcpy(text, "a socket without a name");
+    std::snprintf(text, longest_text, "a socket without a name");
     return;
   }
   std::memcpy(text, address.sun_path, size);
