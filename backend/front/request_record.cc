@@ -62,7 +62,7 @@ void fill_names(record::Record& record, const serve::Exchange& exchange, const s
                 const std::string& fallback_host) {
   const serve::Trace& trace = exchange.trace();
   const http::Target& where = exchange.request().where;
-  record.request_id = trace.request_id;
+  record.request_id = trace.request_id.view();
   record.client_address = client;
   record.client_port = trace.client.port();
   record.https = trace.secure;

@@ -33,7 +33,6 @@ http::ResponseHead response_head(const record::AnswerHead& answer) {
   core::Slice bytes = core::Slice::copy(answer.raw_fields);
   record::AnswerHead kept = answer;
   kept.raw_fields = bytes.view();
-  head.fields.reserve(answer.field_count + 4u);
   record::AnswerFields fields(kept);
   std::string_view name;
   std::string_view value;

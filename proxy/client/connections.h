@@ -41,7 +41,6 @@ class Connections {
   void close_idle();                                       ///< all of them
 
   core::Loop& loop() const { return loop_; }
-  core::Buffer& scratch() { return scratch_; }  ///< where this thread's request heads are written
 
   /// For streams and connections: back after a request; closed if it cannot be used again.
   void give_back(std::unique_ptr<H1Client> client);
@@ -58,7 +57,6 @@ class Connections {
   // An entry without connections stays until its last one has expired, so that a busy endpoint does
   // not cost an allocation for each request. The key is only compared.
   std::unordered_map<const Destination*, Idle> idle_;
-  core::Buffer scratch_;
 };
 
 }  // namespace portico::client

@@ -54,7 +54,7 @@ void H1Client::start(const Request& request, core::Active& owner) {
 }
 
 void H1Client::send_head(const Request& request) {
-  core::Buffer& scratch = home_.scratch();
+  core::Buffer& scratch = core::Buffer::shared();
   const auto connection =
       request.upgrade != nullptr ? http::Connection::upgrade : http::Connection::keep;
   const auto written = http::write_request_head(scratch, request.method, request.target,
@@ -67,7 +67,7 @@ void H1Client::send_head(const Request& request) {
   send_on();
 }
 
-void H1Client::send_on() { sender_.advance(*transport_, *this, home_.scratch()); }
+void H1Client::send_on() { sender_.advance(*transport_, *this); }
 
 void H1Client::advance() {
   if (state_ == State::idle) {

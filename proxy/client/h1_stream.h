@@ -7,13 +7,14 @@
 #include <memory>
 
 #include "proxy/client/stream.h"
+#include "proxy/core/recycled.h"
 
 namespace portico::client {
 
 class Connections;
 class H1Client;
 
-class H1Stream final : public Stream {
+class H1Stream final : public Stream, public core::Recycled<H1Stream> {
  public:
   H1Stream(Connections& connections, std::unique_ptr<H1Client> client);
   ~H1Stream() override;

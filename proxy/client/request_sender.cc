@@ -25,12 +25,11 @@ void RequestSender::begin(core::Slice head, const http::Framing& framing, http::
   error_ = {};
 }
 
-void RequestSender::advance(net::Transport& transport, core::Active& reader,
-                            core::Buffer& scratch) {
+void RequestSender::advance(net::Transport& transport, core::Active& reader) {
   if (state_ != State::body && state_ != State::flushing) return;
   if (!head_.empty()) transport.send(std::exchange(head_, {}));
   for (int round = 0; round < rounds_a_turn; ++round) {
-    if (state_ == State::body) fill(transport, reader, scratch);
+    if (state_ == State::body) fill(transport, reader);
     if (state_ == State::source_failed) return;
     const core::Flow sent = transport.flush();
     if (sent == core::Flow::fail) return stop();
@@ -43,19 +42,19 @@ void RequestSender::advance(net::Transport& transport, core::Active& reader,
   reader.wake();
 }
 
-void RequestSender::fill(net::Transport& transport, core::Active& reader, core::Buffer& scratch) {
+void RequestSender::fill(net::Transport& transport, core::Active& reader) {
   source_waits_ = false;
   while (state_ == State::body && transport.unsent() < net::Transport::low_water) {
     http::Pull pull = body_->pull(piece_bytes, reader);
     switch (pull.flow) {
       case core::Flow::data:
-        send_piece(transport, std::move(pull.piece), scratch);
+        send_piece(transport, std::move(pull.piece));
         break;
       case core::Flow::wait:
         source_waits_ = true;
         return;
       case core::Flow::end:
-        send_end(transport, pull.trailers, scratch);
+        send_end(transport, pull.trailers);
         break;
       case core::Flow::fail:
         state_ = State::source_failed;
@@ -65,24 +64,24 @@ void RequestSender::fill(net::Transport& transport, core::Active& reader, core::
   }
 }
 
-void RequestSender::send_piece(net::Transport& transport, core::Piece piece,
-                               core::Buffer& scratch) {
+void RequestSender::send_piece(net::Transport& transport, core::Piece piece) {
   const std::uint64_t size = core::length(piece);
   if (size == 0) return;  // a chunk of no bytes would be the last
   took_body_ = true;
   if (!chunked_) return transport.send(std::move(piece));
-  http::append_chunk_head(scratch, size);
-  transport.send(scratch.take());
+  core::Buffer& syntax = core::Buffer::shared();
+  http::append_chunk_head(syntax, size);
+  transport.send(syntax.take());
   transport.send(std::move(piece));
   transport.send(core::Slice::literal(http::chunk_end));
 }
 
-void RequestSender::send_end(net::Transport& transport, const http::Headers* trailers,
-                             core::Buffer& scratch) {
+void RequestSender::send_end(net::Transport& transport, const http::Headers* trailers) {
   state_ = State::flushing;
   if (!chunked_) return;
-  http::append_last_chunk(scratch, trailers);
-  transport.send(scratch.take());
+  core::Buffer& syntax = core::Buffer::shared();
+  http::append_last_chunk(syntax, trailers);
+  transport.send(syntax.take());
 }
 
 }  // namespace portico::client

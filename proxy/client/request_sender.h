@@ -21,8 +21,7 @@ class RequestSender {
   void begin(core::Slice head, const http::Framing& framing, http::BodySource* body);
 
   /// Goes as far as possible without waiting. `reader` is woken by the body's source.
-  /// scratch  where chunk heads are written
-  void advance(net::Transport& transport, core::Active& reader, core::Buffer& scratch);
+  void advance(net::Transport& transport, core::Active& reader);
   void stop() {  ///< the rest, if any, is not wanted any more
     if (state_ != State::complete) state_ = State::stopped;
   }
@@ -42,9 +41,9 @@ class RequestSender {
     stopped,        // the connection takes no more, or nobody wants it to
     source_failed,  // the client's body came to nothing
   };
-  void fill(net::Transport& transport, core::Active& reader, core::Buffer& scratch);
-  void send_piece(net::Transport& transport, core::Piece piece, core::Buffer& scratch);
-  void send_end(net::Transport& transport, const http::Headers* trailers, core::Buffer& scratch);
+  void fill(net::Transport& transport, core::Active& reader);
+  void send_piece(net::Transport& transport, core::Piece piece);
+  void send_end(net::Transport& transport, const http::Headers* trailers);
 
   State state_ = State::stopped;
   bool chunked_ = false;

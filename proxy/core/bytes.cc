@@ -14,6 +14,9 @@ namespace {
 // How many free blocks of each size a thread keeps: 1 MiB each, enough for a busy turn.
 constexpr std::size_t kept_bytes = 1024 * 1024;
 
+// Up to this a copy shares a block with others.
+constexpr std::size_t small_copy = 256;
+
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool keep_blocks = false;  // so that a use after release is seen
 #else
@@ -82,15 +85,28 @@ void Block::destroy(Block* block) {
 
 Slice Slice::copy(std::string_view text) {
   if (text.empty()) return {};
+  if (text.size() <= small_copy) {
+    Buffer::shared().append(text);
+    return Buffer::shared().take();
+  }
   Block* block = Block::make(text.size());
   std::memcpy(block->bytes(), text.data(), text.size());
   return Slice(block, {block->bytes(), text.size()});
 }
 
+Buffer& Buffer::shared() {
+  thread_local Buffer mine = [] {
+    Buffer made;
+    made.least_ = block_bytes;
+    return made;
+  }();
+  return mine;
+}
+
 void Buffer::reserve(std::size_t more) {
   if (room_bytes() >= more && block_ != nullptr) return;
   const std::size_t held = size();
-  Block* larger = Block::make(std::max(held + more, held * 2));
+  Block* larger = Block::make(std::max({held + more, held * 2, least_}));
   if (held != 0) std::memcpy(larger->bytes(), block_->bytes() + begin_, held);
   if (block_ != nullptr) block_->release();
   block_ = larger;

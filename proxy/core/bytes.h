@@ -57,7 +57,7 @@ class Slice {
 
   /// Bytes that outlive every use, such as a string literal.
   static Slice literal(std::string_view text) { return Slice(nullptr, text); }
-  static Slice copy(std::string_view text);
+  static Slice copy(std::string_view text);  ///< for a request's life: see Buffer::shared
   /// A view into `block`, whose count goes up by one.
   static Slice within(Block& block, std::string_view view) {
     block.retain();
@@ -97,14 +97,19 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t capacity) { reserve(capacity); }
+  /// This thread's, for what is small and soon gone: its blocks are of block_bytes, and shared by
+  /// the slices of many takers. Whoever appends takes before anybody else can append.
+  static Buffer& shared();
   Buffer(Buffer&& other) noexcept
       : block_(std::exchange(other.block_, nullptr)),
         begin_(std::exchange(other.begin_, 0)),
-        end_(std::exchange(other.end_, 0)) {}
+        end_(std::exchange(other.end_, 0)),
+        least_(other.least_) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(block_, other.block_);
     std::swap(begin_, other.begin_);
     std::swap(end_, other.end_);
+    std::swap(least_, other.least_);
     return *this;
   }
   ~Buffer() {
@@ -134,6 +139,7 @@ class Buffer {
   Block* block_ = nullptr;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  std::size_t least_ = 0;  // of a block's capacity
 };
 
 }  // namespace portico::core

@@ -71,4 +71,30 @@ class Recycled {
   }
 };
 
+/// For containers that take room for `Count` elements of T at once: that much is recycled.
+template <typename T, std::size_t Count>
+class RecyclingAllocator {
+ public:
+  using value_type = T;
+  template <typename U>
+  struct rebind {
+    using other = RecyclingAllocator<U, Count>;
+  };
+
+  T* allocate(std::size_t count) {
+    if (count == Count) return reinterpret_cast<T*>(new Room);
+    return static_cast<T*>(::operator new(count * sizeof(T)));
+  }
+  void deallocate(T* at, std::size_t count) {
+    if (count == Count) return delete reinterpret_cast<Room*>(at);
+    ::operator delete(at);
+  }
+  bool operator==(const RecyclingAllocator&) const = default;
+
+ private:
+  struct Room final : Recycled<Room> {
+    alignas(T) std::byte bytes[Count * sizeof(T)];
+  };
+};
+
 }  // namespace portico::core

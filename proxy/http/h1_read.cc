@@ -12,9 +12,6 @@ namespace {
 using core::Fault;
 using Found = HeadGatherer::Found;
 
-// More fields than most requests have; one allocation instead of five.
-constexpr std::size_t usual_fields = 16;
-
 // The first line of bytes that hold at least one, with its LF but without "\r\n" in the view.
 std::string_view first_line(std::string_view bytes) {
   return bytes.substr(0, bytes.find('\n') - 1);
@@ -23,7 +20,6 @@ std::string_view first_line(std::string_view bytes) {
 Fault parse_fields(const core::Slice& bytes, std::size_t start_line, std::uint32_t most,
                    Headers& fields) {
   core::Slice section = bytes.sub(start_line + 2);
-  fields.reserve(usual_fields);
   return parse_field_lines(section.mutable_data(), section.size(), most, fields);
 }
 

@@ -45,7 +45,7 @@ std::size_t Headers::count(std::string_view name) const {
 }
 
 void Headers::add_copy(std::string_view name, std::string_view value) {
-  core::Buffer both(name.size() + value.size());
+  core::Buffer& both = core::Buffer::shared();
   both.append(name);
   both.append(value);
   core::Slice copy = both.take();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/core/bytes.h"
+#include "proxy/core/recycled.h"
 
 namespace portico::http {
 
@@ -23,14 +24,17 @@ struct Field {
 
 /// Fields in their order, with the bytes that they are views of.
 class Headers {
+  // Room for as many is taken at once: most heads have fewer.
+  static constexpr std::size_t usual = 16;
+
  public:
-  using const_iterator = std::vector<Field>::const_iterator;
+  using Fields = std::vector<Field, core::RecyclingAllocator<Field, usual>>;
+  using const_iterator = Fields::const_iterator;
 
   const_iterator begin() const { return fields_.begin(); }
   const_iterator end() const { return fields_.end(); }
   std::size_t size() const { return fields_.size(); }
   bool empty() const { return fields_.empty(); }
-  void reserve(std::size_t count) { fields_.reserve(count); }
   void clear();
 
   /// The first field of this (lower-case) name, else null.
@@ -39,11 +43,9 @@ class Headers {
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
   /// Adds views of bytes that are kept (see keep) or that outlive every use.
-  void add(std::string_view name, std::string_view value) { fields_.push_back({name, value}); }
+  void add(std::string_view name, std::string_view value) { push({name, value}); }
   /// For parsers, and for what is made here: the name is a token, the value printable and trimmed.
-  void add_fit(std::string_view name, std::string_view value) {
-    fields_.push_back({name, value, true});
-  }
+  void add_fit(std::string_view name, std::string_view value) { push({name, value, true}); }
   /// Adds copies.
   void add_copy(std::string_view name, std::string_view value);
   /// Makes `value` (a view, as for add) the only value of this name.
@@ -57,8 +59,13 @@ class Headers {
   void keep(core::Slice bytes);
 
  private:
-  std::vector<Field> fields_;
-  std::array<core::Slice, 2> kept_;     // what arrived, and what a router adds
+  void push(const Field& field) {
+    if (fields_.empty()) fields_.reserve(usual);
+    fields_.push_back(field);
+  }
+
+  Fields fields_;
+  std::array<core::Slice, 3> kept_;     // what arrived, and what a router adds
   std::vector<core::Slice> also_kept_;  // the rest
 };
 

@@ -140,6 +140,12 @@ std::string_view Address::ip_bytes() const {
   return {reinterpret_cast<const char*>(bytes_.data()), size};
 }
 
+bool Address::is_loopback() const {
+  constexpr std::string_view one{"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16};
+  if (family_ == Family::ipv4) return bytes_[0] == 127;
+  return family_ == Family::ipv6 && ip_bytes() == one;
+}
+
 std::string Address::host_text() const {
   switch (family_) {
     case Family::ipv4:

@@ -32,6 +32,7 @@ class Address {
   /// IPv4.
   std::string_view ip_bytes() const;
   const std::string& path() const { return path_; }
+  bool is_loopback() const;  ///< 127.0.0.0/8 or ::1
 
   /// "127.0.0.1", "::1" or "unix:/path" ("unix:" for a nameless one)
   std::string host_text() const;

@@ -52,6 +52,7 @@ void Connector::open() {
   if (address_.family() != Address::Family::local) {
     const int on = 1;
     ::setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (address_.is_loopback()) forgo_congestion_control(fd_.get());
   }
   watch_.open(fd_.get());
   attempt();

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <string_view>
 
 namespace portico::net {
 namespace {
@@ -48,10 +49,11 @@ bool set_option(int fd, int level, int option, int value) {
   return ::setsockopt(fd, level, option, &value, sizeof value) == 0;
 }
 
-// TCP_NODELAY here is inherited by every accepted socket, which saves a call for each.
+// What is set here every accepted socket inherits, which saves a call for each.
 bool set_listener_options(int fd, const Address& address, Stack stack,
                           const ListenOptions& options) {
   if (address.family() == Address::Family::local) return true;
+  if (address.is_loopback()) forgo_congestion_control(fd);
   const bool alone = stack == Stack::ipv6_only;
   return set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) &&
          set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
@@ -176,6 +178,11 @@ std::optional<uid_t> peer_user(int fd) {
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return std::nullopt;
   if (credentials.pid == 0) return std::nullopt;  // no Unix socket, or nobody we can see
   return credentials.uid;
+}
+
+void forgo_congestion_control(int fd) {
+  constexpr std::string_view plainest = "reno";
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plainest.data(), plainest.size());
 }
 
 std::uint64_t unacknowledged_bytes(int fd) {

@@ -62,7 +62,7 @@ Facts facts(const serve::Exchange& exchange, const core::Error& error, int statu
           info.sentence,
           layer(error.fault, exchange.trace()),
           cause_of(error),
-          exchange.trace().request_id};
+          exchange.trace().request_id.view()};
 }
 
 void append_row(std::string& out, std::string_view name, std::string_view value) {

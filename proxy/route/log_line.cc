@@ -165,7 +165,7 @@ void append_json_line(std::string& out, const serve::Exchange& exchange, WallTim
   Json line(out);
   line.open('{');
   line.key("time").text(core::utc_stamp(began));
-  line.key("request_id").text_or_null(trace.request_id);
+  line.key("request_id").text_or_null(trace.request_id.view());
   line.key("site").text_or_null(trace.site);
   line.key("route").text_or_null(trace.route);
   add_request(line, exchange);

@@ -10,6 +10,8 @@
 namespace portico::route {
 namespace {
 
+constexpr std::size_t id_length = 32;
+constexpr std::size_t name_length = 16;
 constexpr std::size_t longest_id = 128;
 
 constexpr std::array<std::array<char, 2>, 256> make_hex_pairs() {
@@ -24,9 +26,8 @@ constexpr auto hex_pairs = make_hex_pairs();
 // Random bytes of one thread; the kernel is asked once for 256 IDs.
 class Supply {
  public:
-  /// Overwrites the last 2 * bytes characters.
-  void hex(std::string& out, std::size_t bytes) {
-    char* at = out.data() + out.size() - 2 * bytes;
+  /// Writes 2 * bytes characters.
+  void hex(char* at, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) at = std::copy_n(hex_pairs[next()].data(), 2, at);
   }
 
@@ -56,12 +57,6 @@ Supply& supply() {
   return mine;
 }
 
-std::string random_hex(std::size_t bytes) {
-  std::string text(2 * bytes, '0');
-  supply().hex(text, bytes);
-  return text;
-}
-
 bool plain(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          std::string_view("-_.:+/=@").find(c) != std::string_view::npos;
@@ -69,9 +64,19 @@ bool plain(char c) {
 
 }  // namespace
 
-std::string new_request_id() { return random_hex(16); }
+core::Slice new_request_id() {
+  core::Buffer& out = core::Buffer::shared();
+  out.reserve(id_length);
+  supply().hex(out.room(), id_length / 2);
+  out.grew(id_length);
+  return out.take();
+}
 
-std::string random_name() { return random_hex(8); }
+std::string random_name() {
+  std::string name(name_length, '0');
+  supply().hex(name.data(), name_length / 2);
+  return name;
+}
 
 bool acceptable_request_id(std::string_view id) {
   return !id.empty() && id.size() <= longest_id && std::all_of(id.begin(), id.end(), plain);

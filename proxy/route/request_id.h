@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/core/bytes.h"
+
 namespace portico::route {
 
 /// 32 lower-case hexadecimal digits: 128 bits from the kernel, so that nobody can guess another's.
-std::string new_request_id();
+core::Slice new_request_id();
 
 /// 64 bits in hexadecimal; for what must be unlike another instance's only.
 std::string random_name();

@@ -20,7 +20,7 @@ void identify(serve::Exchange& exchange, const Origin& origin) {
   const std::string_view* given = exchange.request().fields.find("x-request-id");
   const bool believed =
       given != nullptr && origin.by_trusted_proxy && acceptable_request_id(*given);
-  trace.request_id = believed ? std::string(*given) : new_request_id();
+  trace.request_id = believed ? core::Slice::copy(*given) : new_request_id();
 }
 
 bool default_port(std::uint16_t port, bool secure) { return port == (secure ? 443 : 80); }
@@ -121,7 +121,7 @@ void Router::pass_on(serve::Exchange& exchange, const Route& route, const Origin
     http::drop_folding_names(head.fields);
   }
   settle_host(head, origin.secure);
-  tell_origin(head.fields, origin, exchange.trace().request_id);
+  tell_origin(head.fields, origin, exchange.trace().request_id.view());
   if (route.over_http()) via_.add(head);
 }
 

@@ -28,7 +28,7 @@ class Exchange;
 /// What the log, the metrics and the error page say of an exchange. Views belong to the snapshot or
 /// to the exchange.
 struct Trace {
-  std::string request_id;  ///< given by us (or by a trusted proxy)
+  core::Slice request_id;  ///< given by us (or by a trusted proxy)
   std::string_view site;   ///< name; empty before routing
   std::string_view route;  ///< path of the route
   std::string upstream;    ///< the endpoint's address or "worker 3"

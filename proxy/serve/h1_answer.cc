@@ -18,10 +18,6 @@ namespace {
 // The most of a body of unknown length that is looked at before its head goes out: a page that is
 // complete by then gets a Content-Length.
 constexpr std::size_t look_bytes = core::block_bytes;
-// Most heads fit; a larger one makes its buffer grow.
-constexpr std::size_t head_bytes = 512;
-// Some twenty chunk heads.
-constexpr std::size_t syntax_bytes = 128;
 
 }  // namespace
 
@@ -77,7 +73,7 @@ void H1Answer::frame_unknown(http::Version version) {
 
 Flow H1Answer::send_head(net::Transport& out, http::Connection connection, http::Version version) {
   if (framing_.kind == Framing::Kind::length) head_.length = framing_.length;
-  core::Buffer buffer(head_bytes);
+  core::Buffer& buffer = core::Buffer::shared();
   const auto written = http::write_response_head(buffer, head_, framing_, connection, version);
   if (!written) return cut(written.error());
   out.send(buffer.take());
@@ -122,9 +118,9 @@ void H1Answer::queue(net::Transport& out, Piece piece) {
 }
 
 void H1Answer::queue_chunk(net::Transport& out, Piece piece) {
-  if (syntax_.room_bytes() < 20) syntax_ = core::Buffer(syntax_bytes);
-  http::append_chunk_head(syntax_, core::length(piece));
-  out.send(syntax_.take());
+  core::Buffer& syntax = core::Buffer::shared();
+  http::append_chunk_head(syntax, core::length(piece));
+  out.send(syntax.take());
   out.send(std::move(piece));
   out.send(core::Slice::literal(http::chunk_end));
 }
@@ -133,7 +129,7 @@ Flow H1Answer::end(net::Transport& out, const http::Headers* trailers) {
   if (framing_.kind == Framing::Kind::length && body_bytes_ < framing_.length)
     return cut({Fault::response_cut, 0, "sending less than the told length"});
   if (framing_.kind == Framing::Kind::chunked) {
-    core::Buffer last(syntax_bytes);
+    core::Buffer& last = core::Buffer::shared();
     http::append_last_chunk(last, trailers_allowed_ ? trailers : nullptr);
     out.send(last.take());
   }

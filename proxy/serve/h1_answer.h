@@ -73,7 +73,6 @@ class H1Answer {
   std::vector<core::Piece> early_;  // pulled before the head went out
   std::uint64_t early_bytes_ = 0;
   std::uint64_t body_bytes_ = 0;
-  core::Buffer syntax_;  // chunk heads
   core::Error error_;
 };
 

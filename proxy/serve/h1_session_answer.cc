@@ -110,7 +110,7 @@ bool H1Session::keeps_connection() {
 
 // Handlers may write names in any case.
 void H1Session::dress(http::ResponseHead& head) {
-  const std::string& id = exchange_->trace().request_id;
+  const std::string_view id = exchange_->trace().request_id.view();
   bool dated = false;
   head.fields.remove_if([&](const http::Field& field) {
     dated |= core::equal_ignoring_case(field.name, "date");

@@ -24,7 +24,7 @@ struct Root {
   /// Makes the bodies of error answers; null: a plain line. Lives as long as this Root.
   const ErrorPages* pages = nullptr;
   /// Names a request that is refused before it reaches the handler; null: it has no request ID.
-  std::string (*make_request_id)() = nullptr;
+  core::Slice (*make_request_id)() = nullptr;
   http::ReadLimits head;                ///< what a head is read within, before its route is known
   ExchangeLimits limits;                ///< until the router sets those of a route
   ConnectionLimits connections;         ///< of the whole front

@@ -310,7 +310,7 @@ TEST_CASE("an exchange keeps the root that it began with") {
 TEST_CASE("Date and X-Request-ID: one of each, the handler's date in any case is kept") {
   ServeFixture fixture;
   fixture.use([](serve::Exchange& exchange) -> std::unique_ptr<serve::Task> {
-    exchange.trace().request_id = "id-1";
+    exchange.trace().request_id = core::Slice::literal("id-1");
     http::ResponseHead head;
     head.fields.add("DATE", "Sun, 06 Nov 1994 08:49:37 GMT");
     head.fields.add("x-Request-Id", "theirs");

@@ -20,7 +20,7 @@ struct Bench {
     const auto made = http::canonicalise(exchange.mutable_request().where, {});
     REQUIRE(made);
     exchange.trace().client = exchange.connection().client;
-    exchange.trace().request_id = "id-1";
+    exchange.trace().request_id = core::Slice::literal("id-1");
     wsgi.start_worker(3);
     wsgi.submit(sink);
     flight = sink.flight;

@@ -125,4 +125,24 @@ TEST_CASE("block: a thread's last slices may die after its store of blocks") {
   }).join();
 }
 
+TEST_CASE("bytes: small copies of a thread share a block, large ones have their own") {
+  const Slice first = Slice::copy("abc");
+  const Slice second = Slice::copy("defg");
+  CHECK(first.view() == "abc");
+  CHECK(second.data() == first.data() + first.size());
+  const std::string much(1000, 'x');
+  const Slice large = Slice::copy(much);
+  CHECK(large.view() == much);
+  CHECK(Slice::copy("h").data() == second.data() + second.size());
+}
+
+TEST_CASE(
+    "bytes: the shared buffer goes on in a new block when one is full; what was taken stays") {
+  std::vector<Slice> taken;
+  for (int i = 0; i < 1000; ++i)
+    taken.push_back(Slice::copy(std::to_string(i) + std::string(90, '.')));
+  for (int i = 0; i < 1000; ++i)
+    REQUIRE(taken[static_cast<std::size_t>(i)].view().starts_with(std::to_string(i) + "."));
+}
+
 }  // namespace portico::core

@@ -141,4 +141,12 @@ TEST_CASE("network: what is no network is refused") {
   }
 }
 
+TEST_CASE("address: what is on this machine itself") {
+  for (const char* text : {"127.0.0.1:80", "127.255.3.4:1", "[::1]:80"})
+    CHECK(Address::parse(text)->is_loopback());
+  for (const char* text : {"128.0.0.1:80", "10.127.0.1:1", "[::2]:80", "[1::1]:80", "0.0.0.0:1",
+                           "[::]:1", "unix:/127.0.0.1"})
+    CHECK_FALSE(Address::parse(text)->is_loopback());
+}
+
 }  // namespace portico::net

@@ -1,5 +1,7 @@
 #include "proxy/net/connector.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <catch2/catch.hpp>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "proxy/net/socket.h"
+#include "proxy/net/tcp.h"
 #include "tests/support/run_loop.h"
 #include "tests/support/sockets.h"
 
@@ -62,6 +65,11 @@ TEST_CASE("connector: connects over TCP, and the transport works") {
   Attempt attempt(local_address(listener->get()));
   CHECK(attempt.outcome() == Fault::none);
   REQUIRE(attempt.transport);
+  char congestion[16] = {};
+  socklen_t length = sizeof congestion;
+  const int fd = static_cast<SocketTransport&>(*attempt.transport).descriptor();
+  CHECK(::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion, &length) == 0);
+  CHECK(std::string_view(congestion) == "reno");
   tests::wait_readable(listener->get());
   const Fd server = std::move(accept_from(listener->get()).fd);
   attempt.transport->send(core::Slice::literal("hello"));

@@ -41,6 +41,13 @@ int option(int fd, int level, int name) {
   return value;
 }
 
+std::string congestion_control(int fd) {
+  std::string name(16, '\0');
+  auto length = static_cast<socklen_t>(name.size());
+  REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) == 0);
+  return name.c_str();
+}
+
 }  // namespace
 
 TEST_CASE("socket: a listener accepts, and tells who came and where") {
@@ -63,6 +70,15 @@ TEST_CASE("socket: accepted sockets neither block nor cross an exec, and have TC
   CHECK((::fcntl(accepted.get(), F_GETFL) & O_NONBLOCK) != 0);
   CHECK((::fcntl(accepted.get(), F_GETFD) & FD_CLOEXEC) != 0);
   CHECK(option(accepted.get(), IPPROTO_TCP, TCP_NODELAY) != 0);
+}
+
+TEST_CASE("socket: on this machine congestion control is the plainest, from both sides") {
+  const Fd listener = listening(tests::loopback());
+  const Fd client = connect_to(local_address(listener.get()));
+  const Fd accepted = accept_from(listener.get()).fd;
+  CHECK(congestion_control(accepted.get()) == "reno");
+  forgo_congestion_control(client.get());
+  CHECK(congestion_control(client.get()) == "reno");
 }
 
 TEST_CASE("socket: a port alone takes IPv4 and IPv6 clients") {

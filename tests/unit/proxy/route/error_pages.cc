@@ -42,7 +42,7 @@ FakeExchange asking(const std::string& accept) {
 
 TEST_CASE("error page: text says status, sentence, layer, cause and request ID") {
   FakeExchange exchange = asking("");
-  exchange.trace().request_id = "abc123";
+  exchange.trace().request_id = core::Slice::literal("abc123");
   exchange.trace().upstream = "10.0.0.5:8000";
   const Made made = make(exchange, {Fault::connection_refused, ECONNREFUSED, "connecting"});
   CHECK(made.body ==
@@ -62,7 +62,7 @@ TEST_CASE("error page: without a request ID the line is left out") {
 
 TEST_CASE("error page: HTML says the same, escaped, and loads nothing from anywhere") {
   FakeExchange exchange = asking("text/html");
-  exchange.trace().request_id = "<i>&\"'";
+  exchange.trace().request_id = core::Slice::literal("<i>&\"'");
   const Made made = make(exchange, {Fault::queue_full, 0, ""});
   CHECK(made.field("content-type") == "text/html; charset=utf-8");
   CHECK(made.field("content-security-policy") == "default-src 'none'; style-src 'unsafe-inline'");

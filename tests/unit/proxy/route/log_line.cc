@@ -100,7 +100,7 @@ TEST_CASE("log line: a client cannot end a line or a quotation (log injection)")
 TEST_CASE("log line, json: everything that is known, times in seconds") {
   FakeExchange exchange = answered();
   serve::Trace& trace = exchange.trace();
-  trace.request_id = "abc";
+  trace.request_id = core::Slice::literal("abc");
   trace.site = "shop.example";
   trace.route = "/";
   trace.upstream = "127.0.0.1:9001";

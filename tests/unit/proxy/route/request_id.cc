@@ -9,7 +9,7 @@
 namespace portico::route {
 
 TEST_CASE("request id: 32 lower-case hexadecimal digits") {
-  const std::string id = new_request_id();
+  const std::string id(new_request_id().view());
   CHECK(id.size() == 32);
   CHECK(id.find_first_not_of("0123456789abcdef") == std::string::npos);
   CHECK(random_name().size() == 16);
@@ -18,7 +18,7 @@ TEST_CASE("request id: 32 lower-case hexadecimal digits") {
 TEST_CASE("request id: none comes twice, not even in two threads") {
   std::vector<std::string> ids[2];
   const auto make = [](std::vector<std::string>& out) {
-    for (int i = 0; i < 2000; ++i) out.push_back(new_request_id());
+    for (int i = 0; i < 2000; ++i) out.emplace_back(new_request_id().view());
   };
   std::thread other([&] { make(ids[1]); });
   make(ids[0]);
