@@ -263,30 +263,17 @@ def embed(control, values, descriptors):
         zygote.refuse(error)
 
 
-def main():
-    engine, control = sys.argv[1:3]
-    control = int(control)
-    os.set_inheritable(control, False)
-    os.set_blocking(control, True)
-    _portico.die_with_parent(os.getppid())
-    if engine.isdigit():
-        os.close(int(engine))
-    verb, values, descriptors = listen(control)
-    if verb == 'base':
-        show_stacks_when_asked()
-        if flag(values, 'private', b'0'):
-            _portico.hide()
-        control = part('base').run(control, values, messages, part('audit'))
-        if control is None:
-            return 0
-        verb, values, descriptors = listen(control)
-    if verb != 'setup':
-        return 1
-    if flag(values, 'embedded', b'0'):
-        return embed(control, values, descriptors)
+# -- the start -----------------------------------------------------------------------------------------------------
+
+def hide_and_show(values):
+    """Nobody of the same user may look inside; who may ask is shown the stacks."""
     show_stacks_when_asked()
     if flag(values, 'private', b'0'):
         _portico.hide()
+
+
+def be_zygote(control, values, descriptors):
+    hide_and_show(values)
     zygote = Zygote(control, values, *descriptors[:2])
     unfit = []
     if flag(values, 'preload', b'1'):
@@ -297,6 +284,33 @@ def main():
     tell(control, 'imported', **({'unfit': ', '.join(unfit)} if unfit else {}))
     zygote.run()
     return 0
+
+
+def be_base(control, values):
+    """A base to its end; in a zygote that it has forked, what that has as its control socket."""
+    hide_and_show(values)
+    return part('base').run(control, values, messages, part('audit'))
+
+
+def main():
+    engine, control = sys.argv[1:3]
+    control = int(control)
+    os.set_inheritable(control, False)
+    os.set_blocking(control, True)
+    _portico.die_with_parent(os.getppid())
+    if engine.isdigit():
+        os.close(int(engine))
+    verb, values, descriptors = listen(control)
+    if verb == 'base':
+        control = be_base(control, values)
+        if control is None:
+            return 0
+        verb, values, descriptors = listen(control)
+    if verb != 'setup':
+        return 1
+    if flag(values, 'embedded', b'0'):
+        return embed(control, values, descriptors)
+    return be_zygote(control, values, descriptors)
 
 
 if main():

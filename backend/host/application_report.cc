@@ -18,6 +18,7 @@ WorkerReport::State state_of(Worker::State state) {
 ServiceReport ApplicationService::report() const {
   ServiceReport report = begin_report();
   report.parent = current_ != nullptr ? current_->pid() : 0;
+  report.base = current_ != nullptr ? current_->base() : 0;
   report.preloads =
       current_ != nullptr ? current_->preloads() : application_.preload != conf::Preload::never;
   report.wanted = target_;

@@ -39,7 +39,8 @@ bool is_of_the_interpreter(std::string_view name) {
   constexpr std::string_view names[] = {"LANG", "LANGUAGE", "TZ",  "HOME",
                                         "USER", "LOGNAME",  "PATH"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names) ||
-         starts_with_any(name, {"PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_", "OPENSSL_"}) ||
+         starts_with_any(name, {"PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_", "OPENSSL_", "OMP_",
+                                "OPENBLAS_", "MKL_"}) ||
          name.ends_with("SAN_OPTIONS");
 }
 

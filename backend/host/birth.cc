@@ -8,6 +8,8 @@ Birth::~Birth() {
   if (base_ != nullptr) base_->remove(*this);
 }
 
+pid_t Birth::base() const { return base_ != nullptr ? base_->pid() : 0; }
+
 void Birth::succeeded(pid_t pid) {
   pid_ = pid;
   settle(State::born);

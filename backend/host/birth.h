@@ -36,6 +36,7 @@ class Birth {
   State state() const { return state_; }
   bool is_awaited() const { return state_ == State::awaited; }
   pid_t pid() const { return pid_; }
+  pid_t base() const;  ///< its process; 0: it has ended
   const std::string& reason() const { return reason_; }
 
   std::uint64_t serial() const { return serial_; }

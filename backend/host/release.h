@@ -66,6 +66,8 @@ class Release {
   bool is_lost() const { return state_ == State::given_up && pid() == 0; }
   /// Its zygote comes from a base.
   bool shares_imports() const { return zygote_->birth() != nullptr; }
+  /// Its process, while that runs; 0: there is none.
+  pid_t base() const { return shares_imports() ? zygote_->birth()->base() : 0; }
 
   /// Its zygote is born: it begins to import.
   void begin();

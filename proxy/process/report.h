@@ -93,6 +93,7 @@ struct ServiceReport {
   std::string reason;            ///< empty unless failed
   std::optional<Identity> user;  ///< whom its processes run as; none: as the supervisor
   pid_t parent = 0;              ///< the process that its workers are forked from; 0: none
+  pid_t base = 0;                ///< what that was forked from, for several sites; 0: none
   bool preloads = true;          ///< that process has imported the application; else each worker
   unsigned wanted = 0;           ///< how many workers there should be now
   unsigned least = 0;            ///< how many whatever there is to do; the others come and go

@@ -49,7 +49,8 @@ class Compiler {
   }
 
   ApplicationStatus application(const ServiceReport& report) const {
-    ApplicationStatus status{report, Standing::well, {}, process(report.parent), {}, {}};
+    ApplicationStatus status{
+        report, Standing::well, {}, process(report.parent), process(report.base), {}, {}};
     for (const WorkerReport& worker : report.workers)
       status.workers.push_back(
           {worker, process(worker.pid).memory, requests(report.name, worker.number)});

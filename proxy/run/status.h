@@ -46,6 +46,7 @@ struct ApplicationStatus {
   Standing standing = Standing::well;
   std::string reason;  ///< why it is not well; empty: it is
   ProcessStatus parent;
+  ProcessStatus base;
   std::vector<WorkerStatus> workers;
   std::vector<CompanionStatus> companions;
 };

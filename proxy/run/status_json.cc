@@ -121,6 +121,7 @@ void put_application(Json& json, const ApplicationStatus& application) {
   json.key("workers_min").number(report.least).key("workers_max").number(report.most);
   json.key("workers_recycled").number(report.recycled);
   put_process(json, "zygote", application.parent);
+  put_process(json, "base", application.base);
   json.key("workers").open('[');
   for (const WorkerStatus& worker : application.workers) put_worker(json, worker);
   json.close(']').key("processes").open('[');

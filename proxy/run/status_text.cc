@@ -90,6 +90,7 @@ class Page {
     title("application " + report.name, application.standing, application.reason);
     out_ += "  zygote " + process_text(application.parent);
     if (report.user) out_ += ", user " + report.user->name;
+    if (report.base != 0) out_ += "; shared imports in " + process_text(application.base);
     if (!report.preloads) out_ += "; each worker imports by itself";
     out_ += "\n";
     if (report.deploy) out_ += "  " + deploy_text(*report.deploy) + "\n";

@@ -12,6 +12,8 @@ zygote with its workers, and everything. Then, medians over the rounds:
     sleeping site    the first request of a site with workers {min: 0}, and what its sleeping costs
     worker           from the death of the only worker to the next answer: fork, ready, request
 
+Then the memory of three sites of one Python, a worker each, with and without `shared_imports`.
+
 What this build of Portico does not know is left out, with its word for it. Needs deploy/packages bench.
 """
 import argparse
@@ -34,6 +36,8 @@ from wsgi_peers import PORTICO, PYTHON, Portico, gunicorn_command
 PAGE = '/admin/login/'
 IDLE = 2  # seconds after which a sleeping site stops its workers
 WORKERS = 4
+SHARED = ['django.core.handlers.wsgi', 'django.contrib.admin', 'django.template.backends.django',
+          'django.contrib.sessions.middleware', 'django.db.backends.sqlite3.base']
 AIMS = {'portico: zygote and workers': 0.6, 'portico: all': 0.7}
 
 
@@ -47,11 +51,17 @@ def site_in(folder):
     return site
 
 
-class Site(Portico):
-    """Portico with the project; more: further keys."""
+def copies_of(site, count):
+    """Further sites with the same code, for one front."""
+    return [shutil.copytree(site, site.with_name(f'{site.name}{number}')) for number in range(1, count)]
 
-    def __init__(self, folder, site, workers, more=''):
+
+class Site(Portico):
+    """Portico with the project; more: further keys of it; top: of the server."""
+
+    def __init__(self, folder, site, workers, more='', top=''):
         self.keys += more
+        self.top = top
         super().__init__(folder, 'shop.wsgi', site, workers)
 
     def zygotes(self):
@@ -93,10 +103,10 @@ def running(program, *arguments):
             started.stop()
 
 
-def work(peer, requests):
+def work(peer, requests, page=PAGE):
     """Lets the peer answer so many pages."""
-    peer.wait_until_answers(PAGE)
-    done = subprocess.run(['ab', '-q', '-n', str(requests), '-c', str(WORKERS), peer.url(PAGE)], capture_output=True,
+    peer.wait_until_answers(page)
+    done = subprocess.run(['ab', '-q', '-n', str(requests), '-c', str(WORKERS), peer.url(page)], capture_output=True,
                           text=True, check=True).stdout
     if 'Non-2xx' in done:
         raise RuntimeError(f'{peer.name} fails:\n{done}')
@@ -115,6 +125,24 @@ def memory(site, requests):
             raise RuntimeError(f'{len(peer.workers())} workers')
         found['portico: zygote and workers'] = pss_bytes(*peer.zygotes())
         found['portico: all'] = pss_bytes(peer.pid)
+    return found
+
+
+def routes_to(sites):
+    """Keys that add these sites below /1/, /2/ ... of another; each with one worker."""
+    routes = ', '.join(f'/{number}/: {{{{wsgi: shop.wsgi, directory: {site}, python: {PYTHON}, workers: 1}}}}'
+                       for number, site in enumerate(sites, 1))
+    return f', routes: {{{{{routes}}}}}'
+
+
+def three_sites(site, others, requests):
+    """name -> bytes of three sites, with everything that Portico has started"""
+    found = {}
+    for name, top in (('three sites', ''), ('three sites, shared imports', f'shared_imports: [{", ".join(SHARED)}]')):
+        with running(Site, site, 1, routes_to(others), top) as peer:
+            for number in range(len(others) + 1):
+                work(peer, requests, f'/{number}{PAGE}' if number else PAGE)
+            found[name] = pss_bytes(peer.pid)
     return found
 
 
@@ -189,6 +217,14 @@ def print_memory(found):
         print(f'  {name:28} {size / 1e6:6.1f}   {size / plain:.2f} of gunicorn, {size / preloaded:.2f} preloaded{aim}')
 
 
+def print_three_sites(found):
+    alone, shared = found.values()
+    print('\nPSS of three sites, MB')
+    for name, size in found.items():
+        print(f'  {name:28} {size / 1e6:6.1f}')
+    print(f'  {"saved":28} {(alone - shared) / 1e6:6.1f}   {shared / alone:.2f} of them without')
+
+
 def print_times(site, rounds):
     print('\nmilliseconds (median)')
     imported = statistics.median(import_time(site) for _ in range(rounds))
@@ -215,6 +251,7 @@ def main():
         os.chmod(folder, 0o755)
         site = site_in(pathlib.Path(folder))
         print_memory(memory(site, arguments.requests))
+        print_three_sites(three_sites(site, copies_of(site, 3), arguments.requests // 4))
         print_times(site, arguments.rounds)
 
 

@@ -16,6 +16,7 @@ class Portico(Program):
     """Front and worker."""
     name = 'portico'
     keys = ', workers: {workers}'  # further keys of the site
+    top = ''  # of the server
 
     def __init__(self, folder, module, site=SITES, workers=1):
         self.port = free_port()
@@ -26,6 +27,7 @@ front_threads: 1
 state_directory: {folder}/state
 run_directory: {folder}/run
 log: {{access: "off"}}
+{self.top}
 sites:
   default: {{wsgi: {module}, directory: {site}, python: {PYTHON}{self.keys.format(workers=workers)}}}
 ''')

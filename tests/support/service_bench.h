@@ -86,18 +86,20 @@ class Bench {
     options.python = "/usr/bin/python3";
     options.workers = workers;
   }
-  ~Bench() {
+  ~Bench() { end(); }
+
+  void start(unsigned front_threads = 1) {
+    if (!service) service.emplace(supervisor, options, host, recent);
+    front = std::make_unique<FakeFront>(front_threads);
+    service->front_up(*front);
+  }
+  /// Stops the service at once, and waits until no child is left.
+  void end() {
     if (service) service->stop(loop.now());
     if (service) until([&] { return service->stopped(); });
     service.reset();
     while (::waitpid(-1, nullptr, 0) > 0) {
     }
-  }
-
-  void start(unsigned front_threads = 1) {
-    if (!service) service.emplace(supervisor, options, host_options(), recent);
-    front = std::make_unique<FakeFront>(front_threads);
-    service->front_up(*front);
   }
   /// Runs the loop, reaping as the supervisor does, until this holds.
   bool until(const std::function<bool()>& holds) {
@@ -134,6 +136,7 @@ class Bench {
   core::Loop loop;
   ScratchDirectory folder;
   conf::Application options;
+  std::shared_ptr<const backend::HostOptions> host = host_options();
   std::shared_ptr<process::RecentLines> recent = std::make_shared<process::RecentLines>();
   Agent supervisor{loop, [] {}};
   std::unique_ptr<FakeFront> front;

@@ -92,6 +92,7 @@ TEST_CASE("defaults: a site and its application") {
   CHECK(application.script_name.empty());
   CHECK(application.workers == 2);
   CHECK(application.preload == Preload::if_safe);
+  CHECK(application.shared_imports.empty());
   CHECK(application.threads == 1);
   CHECK_FALSE(application.demand);
   CHECK(application.recycle == Recycle{0, 0, milliseconds(0), 10});

@@ -46,6 +46,9 @@ pools: {p: {endpoints: ["a:1"], policy: least_requests,
          touch: /t, reload: true, before_deploy: [[a b, "c\"d"], [e]], warm: [],
          processes: {queue: [python, "a b"], "1.x-y_": [c]}}})yaml",
       "sites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: 3}}\n",
+      "shared_imports: [a, b.c]\nsites: {a.example: {wsgi: a, directory: /a, routes: {\n"
+      "  /b: {wsgi: b, directory: /b, shared_imports: []}, /c: {wsgi: c, directory: /c,\n"
+      "  shared_imports: [d]}}}, b.example: {wsgi: b, directory: /b, embedded: true}}\n",
       "sites: {a.example: {wsgi: a, directory: /a, workers: {min: 0, max: 4, idle: 90s},\n"
       "  recycle: {requests: 9, jitter: 0%, memory: 300MiB, lifetime: 24h}}}\n",
       "sites: {a.example: {wsgi: a, directory: /a, workers: {min: 3}, recycle: {memory: 1MiB}}}\n",

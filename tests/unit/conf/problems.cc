@@ -81,6 +81,29 @@ TEST_CASE("problems: a process has a name and a command in words") {
   check(one);
 }
 
+TEST_CASE("problems: modules that are imported once for several sites") {
+  const std::string site_of = "sites: {a.example: {wsgi: a, directory: /a, ";
+  const std::string remedy =
+      " is not a module; write its name as after \"import\", such as \"django.template\"";
+  const Case one = GENERATE_COPY(values<Case>({
+      {"shared_imports: [django, django.template]\n", {}},
+      {"shared_imports: []\n" + site_of + "shared_imports: django}}\n", {}},
+      {"shared_imports: [shop/wsgi.py, a b]\n",
+       {"1:18: \"shop/wsgi.py\"" + remedy, "1:32: \"a b\"" + remedy}},
+      {"shared_imports: [django.]\n", {"1:18: \"django.\"" + remedy}},
+      {"shared_imports: [\"shop:app\"]\n", {"1:18: \"shop:app\"" + remedy}},
+      {"shared_imports: [a, b, a]\n",
+       {"1:24: the module \"a\" stands here already; write it once"}},
+      {site_of + "embedded: true, shared_imports: [a]}}\n",
+       {"1:61: \"shared_imports\" needs processes of the application's own, and this one is "
+        "embedded in the front; take it out, or \"embedded\""}},
+      {"shared_imports: [a]\n" + site_of + "embedded: true}}\n", {}},
+      {"sites: {a.example: {to: \"a:1\", shared_imports: [a]}}\n",
+       {"1:32: \"shared_imports\" belongs to \"wsgi\"; take it out"}},
+  }));
+  check(one);
+}
+
 TEST_CASE("problems: numbers and lives of workers") {
   const std::string site_of = "sites: {a.example: {wsgi: a, directory: /a, ";
   const Case one = GENERATE_COPY(values<Case>({

@@ -102,6 +102,16 @@ TEST_CASE("status: one that sleeps is well, whatever its health check found befo
         std::string::npos);
 }
 
+TEST_CASE("status: where a zygote comes from a base, that is named") {
+  World world;
+  CHECK(status_text(world.status(), Colours::no).find("shared imports") == std::string::npos);
+  world.service.base = 4711;
+  const Status status = world.status();
+  CHECK(status_text(status, Colours::no).find("; shared imports in process 4711") !=
+        std::string::npos);
+  CHECK(status_json(status).find(R"("base":{"pid":4711,)") != std::string::npos);
+}
+
 TEST_CASE("status: workers beyond the least are no want") {
   World world;
   world.service.least = 1;
