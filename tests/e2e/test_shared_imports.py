@@ -3,11 +3,12 @@ import json
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 
 import processes
-from door import command
+from door import PYTHON, command
 from load import Load
 from waiting import eventually
 
@@ -21,7 +22,7 @@ import shared_package
 def application(environ, start_response):
     start_response('200 OK', [('Content-Type', 'application/json')])
     return [json.dumps({'site': SITE, 'pid': os.getpid(), 'zygote': os.getppid(), 'session': os.getsid(0),
-                        'importer': shared_package.IMPORTER, 'version': shared_package.VERSION,
+                        'prefix': sys.prefix, 'importer': shared_package.IMPORTER, 'version': shared_package.VERSION,
                         'environment': dict(os.environ), 'path': sys.path, 'arguments': sys.argv,
                         'directory': os.getcwd(), 'user': os.getuid(), 'umask': os.umask(0o022), 'hash': hash('x'),
                         'file': shared_package.__file__, 'own': sorted(os.listdir('/proc/self/fd'))}).encode()]
@@ -62,7 +63,8 @@ class Sites:
         return [self.facts(host) for host in HOSTS]
 
     def bases(self):
-        return [pid for pid in processes.children(self.door.pid) if b''.join(processes.command_line(pid)[-1:]).strip() == b'base']
+        return [pid for pid in processes.children(self.door.pid)
+                if b''.join(processes.command_line(pid)[-1:]).strip() == b'base']
 
     def base(self):
         found = self.bases()
@@ -98,6 +100,35 @@ def test_sites_share_only_what_they_have_in_common(portico, folder):
     sites = Sites(portico, folder, each=(', shared_imports: [shared_package, json.tool]', ''))
     one, other = sites.all_facts()
     assert {one['importer'], other['importer']} == set(sites.bases()) and len(sites.bases()) == 2
+
+
+def test_random_numbers_are_each_sites_own(portico, folder):
+    sites = Sites(portico, folder, package='import random\nrandom.random()')
+    for host in HOSTS:
+        with (folder / host / 'shop.py').open('a') as file:
+            file.write('\nfrom shared_package import random\nos.environ["DRAWN"] = str(random.random())\n')
+        assert sites.deploy(host).returncode == 0
+    one, other = sites.all_facts()
+    assert one['importer'] == other['importer'] and one['environment']['DRAWN'] != other['environment']['DRAWN']
+
+
+def test_an_environment_that_is_exchanged_has_a_base_of_its_own(portico, folder):
+    """As `python: current/venv`, with a link that leads to another one at the next deploy."""
+    for name in ('one', 'two'):
+        subprocess.run([PYTHON, '-m', 'venv', '--without-pip', folder / name], check=True)
+    (folder / 'current').symlink_to('one')
+    sites = Sites(portico, folder, f', workers: 1, python: {folder}/current')
+    before = sites.all_facts()
+    (folder / 'other').symlink_to('two')
+    (folder / 'other').rename(folder / 'current')
+    assert sites.deploy(HOSTS[0]).returncode == 0
+    one, other = sites.all_facts()
+    assert [said['prefix'] for said in before] == [f'{folder}/one'] * 2
+    assert (one['prefix'], other['prefix']) == (f'{folder}/two', f'{folder}/one')
+    assert one['importer'] != before[0]['importer'] == other['importer']
+    assert sites.deploy(HOSTS[1]).returncode == 0
+    assert sites.facts(HOSTS[1])['importer'] == one['importer']
+    eventually(lambda: sites.bases() == [one['importer']], what='the end of the first base')
 
 
 def test_variables_of_an_interpreter_part_sites(portico, folder):
@@ -165,14 +196,16 @@ def test_a_deploy_of_what_has_not_changed_keeps_the_base(portico, folder):
     assert all(old['zygote'] != new['zygote'] for old, new in zip(before, after))
 
 
+# In the base alone; the sites import it as ever.
+IN_BASE = 'if b"base" in open("/proc/self/cmdline", "rb").read(): '
+
+
 @pytest.mark.parametrize('package, why', [
-    ('raise ValueError("not today")', 'importing shared_package failed: ValueError: not today; mend it'),
-    ('if os.getpgid(0) and b"base" in open("/proc/self/cmdline", "rb").read(): os._exit(3)', 'the base ended with status 3'),
+    (IN_BASE + 'raise ValueError("not today")', 'importing shared_package failed: ValueError: not today; mend it'),
+    (IN_BASE + 'os._exit(3)', 'the base ended with status 3'),
     ('import threading\nthreading.Thread(target=threading.Event().wait, name="ticker", daemon=True).start()',
      'leaves behind the thread ticker, which zygotes forked from there would share or miss')])
 def test_sites_that_cannot_share_run_by_themselves(portico, folder, package, why):
-    if 'not today' in package:
-        package = f'if b"base" in open("/proc/self/cmdline", "rb").read(): {package}'
     sites = Sites(portico, folder, package=package)
     for said in sites.all_facts():
         assert said['importer'] in (said['zygote'], said['pid'])
@@ -186,7 +219,8 @@ def test_sites_that_cannot_share_run_by_themselves(portico, folder, package, why
 def test_a_module_that_is_not_there_is_named(portico, folder):
     sites = Sites(portico, folder, top='shared_imports: [shared_package, no_such_module]')
     assert all(said['importer'] == said['zygote'] for said in sites.all_facts())
-    assert re.search(r"importing no_such_module failed: there is no module 'no_such_module' in .*/packages", sites.door.log())
+    why = r"importing no_such_module failed: there is no module 'no_such_module' in .*/packages"
+    assert re.search(why, sites.door.log())
 
 
 def test_a_site_with_such_a_module_of_its_own_shares_nothing(portico, folder):
@@ -202,8 +236,8 @@ def test_a_site_with_such_a_module_of_its_own_shares_nothing(portico, folder):
 
 
 def test_a_base_that_hangs_holds_up_nobody_for_long(portico, folder):
-    package = 'if b"base" in open("/proc/self/cmdline", "rb").read():\n    import time\n    time.sleep(3600)'
-    sites = Sites(portico, folder, ', workers: 1, timeouts: {start: 4s}', package=package)
+    sites = Sites(portico, folder, ', workers: 1, timeouts: {start: 4s}',
+                  package='import time\n' + IN_BASE + 'time.sleep(3600)')
     assert all(said['importer'] == said['zygote'] for said in sites.all_facts())
     assert 'shares no imports: the base does not answer in time' in sites.door.log()
     eventually(lambda: not sites.bases(), what='the end of the base')

@@ -1,4 +1,4 @@
-"""What a base does in its own process: finds out what it is made of, and whether that has changed; takes a site's variables."""
+"""What a base finds out: what it is made of, whether that has changed, why an import failed; a zygote's variables."""
 import os
 import sys
 import time
@@ -97,9 +97,11 @@ def test_the_interpreter_and_its_libraries_belong_to_it(base):
 
 def test_an_import_that_fails_names_the_module(base, package):
     shown = []
-    assert base.import_all(['of_a_base', 'not_there.part'], None).startswith("not_there.part failed: there is no module 'not_there' in ")
+    why = base.import_all(['of_a_base', 'not_there.part'], None)
+    assert why.startswith("not_there.part failed: there is no module 'not_there' in ")
     (package / 'broken.py').write_text('raise ValueError("not today")')
-    assert base.import_all(['of_a_base.broken'], lambda: shown.append(1)) == 'of_a_base.broken failed: ValueError: not today'
+    why = base.import_all(['of_a_base.broken'], lambda: shown.append(1))
+    assert why == 'of_a_base.broken failed: ValueError: not today'
     assert shown == [1]
 
 
