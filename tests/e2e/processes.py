@@ -33,7 +33,11 @@ def descendants(pid):
 
 
 def command_line(pid):
-    return pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')[:-1]
+    """The arguments of a process; none of one that has ended."""
+    try:
+        return pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')[:-1]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def status(pid, name):
