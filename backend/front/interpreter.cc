@@ -75,6 +75,7 @@ const record::Direct* Interpreter::direct() const {
 
 void Interpreter::run(BytesMain main, std::vector<std::string> words) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   main(static_cast<int>(words.size()), argv.data());

@@ -103,7 +103,7 @@ WorkerLink::Outcome WorkerLink::lost_descriptors(int fd) {
 }
 
 // False: reading stops here, either because a sink is full or because the link is closed.
-bool WorkerLink::take(core::Slice bytes) {
+bool WorkerLink::take(const core::Slice& bytes) {
   std::string_view input = bytes.view();
   for (;;) {
     const FrameEvent event = reader_.next(input);

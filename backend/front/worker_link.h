@@ -42,7 +42,7 @@ class WorkerLink final : public core::Active, public core::ReadyListener {
   void on_ready(int readiness) noexcept override;
   Outcome read_once();
   Outcome lost_descriptors(int fd);
-  bool take(core::Slice bytes);
+  bool take(const core::Slice& bytes);
   bool dispatch(record::FrameEvent event, const core::Slice& bytes);
   void deliver(Flight& flight, record::FrameEvent event, const core::Slice& bytes);
   void deliver_file(Flight& flight);

@@ -5,8 +5,9 @@
 
 One worker with one thread on core 0, the client on core 1. Each answer says when it was made, by the clock that the
 client reads as well. First 64 connections ask for one hello after the other; then bursts of 64 hellos are sent with a
-call of one second in their middle: what was made before that call must not wait for its end. A flusher of 100 ms instead of 1 shows
-there (95 ms); the hellos hardly notice, since a worker that never rests sends whenever the queue is empty or its room full.
+call of one second in their middle: what was made before that call must not wait for its end. A flusher of 100 ms
+instead of 1 shows there (95 ms); the hellos hardly notice, since a worker that never rests sends whenever the queue is
+empty or its room full.
 """
 import argparse
 import os

@@ -76,7 +76,8 @@ def test_a_log_that_nobody_reads_stalls_neither_requests_nor_status_nor_the_end(
     file = folder / 'portico.yaml'
     file.write_text(f'listen: ["unix:{folder}/door"]\ncontrol: {folder}/control\nlog: {{access: "off"}}\n'
                     f'sites:\n  a.example: {{wsgi: chatty, directory: {folder}, workers: 1}}\n')
-    with subprocess.Popen([binary(), 'run', file], env=environment(), stderr=subprocess.PIPE, start_new_session=True) as run:
+    words = [binary(), 'run', file]
+    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, start_new_session=True) as run:
         try:
             eventually((folder / 'door').exists)
             for _ in range(30):

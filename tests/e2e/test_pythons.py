@@ -1,4 +1,4 @@
-"""Virtual environments by venv (linked, copied) and uv, in pools and embedded. tests/pythons runs this on each Python."""
+"""Virtual environments by venv (linked, copied) and uv, in pools and embedded; tests/pythons: on each Python."""
 import json
 import shutil
 import subprocess
@@ -40,7 +40,8 @@ def venv(request, folder):
 def test_a_virtual_environment_is_used_as_its_own_python_uses_it(portico, folder, venv, mode):
     (folder / 'shop.py').write_text(CODE)
     mode = MODES[mode]
-    door = portico(f'{mode.top}sites:\n  {HOST}: {{wsgi: shop, directory: {folder}, python: "{venv}", {mode.options}}}\n')
+    site = f'{{wsgi: shop, directory: {folder}, python: "{venv}", {mode.options}}}'
+    door = portico(f'{mode.top}sites:\n  {HOST}: {site}\n')
     seen = json.loads(door.get('/', HOST).body)
     script = 'import json, sys; print(json.dumps([sys.prefix, sys.base_prefix, sys.executable, sys.version_info[:3]]))'
     told = subprocess.run([venv / 'bin' / 'python', '-c', script], capture_output=True, check=True, text=True)

@@ -31,15 +31,17 @@ def said(engine, python, tmp_path):
             "\nnumber = it if isinstance(it, int) else it.fileno()\n"
             "said = _portico.describe_shared(number)\n"
             "print(json.dumps([said and said.replace('descriptor %d, which ' % number, ''), more]))\n")
-        env = {**os.environ, **({'LD_PRELOAD': os.environ['PORTICO_TEST_PRELOAD']} if 'PORTICO_TEST_PRELOAD' in os.environ
-                                else {})}
+        env = dict(os.environ)
+        if 'PORTICO_TEST_PRELOAD' in env:
+            env['LD_PRELOAD'] = env['PORTICO_TEST_PRELOAD']
         done = subprocess.run([python, '-c', script, engine, str(tmp_path)], capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
     return run
 
 
-@pytest.mark.parametrize('family, host, shown', [('AF_INET', '127.0.0.1', '127.0.0.1:%d'), ('AF_INET6', '::1', '[::1]:%d')])
+@pytest.mark.parametrize('family, host, shown', [('AF_INET', '127.0.0.1', '127.0.0.1:%d'),
+                                                 ('AF_INET6', '::1', '[::1]:%d')])
 def test_a_stream_that_listens_or_is_connected_is_named_with_its_address(said, family, host, shown):
     server = f'server = listening(socket.{family}, ({host!r}, 0))\nmore = server.getsockname()[1]\n'
     text, port = said(server + 'it = server')
