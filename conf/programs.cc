@@ -65,7 +65,7 @@ std::string find_program(const Application& application, const std::string& word
     return word.front() == '/' ? word : application.directory + "/" + word;
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find(':', at), path.size());
-    const std::string candidate = std::string(path.substr(at, end - at)) + "/" + word;
+    std::string candidate = std::string(path.substr(at, end - at)) + "/" + word;
     if (end > at && candidate.front() == '/' && is_program(candidate)) return candidate;
     at = end + 1;
   }

@@ -77,7 +77,7 @@ class RecyclingAllocator {
  public:
   using value_type = T;
   template <typename U>
-  struct rebind {
+  struct rebind {  // NOLINT(readability-identifier-naming): the name that allocator_traits wants
     using other = RecyclingAllocator<U, Count>;
   };
 

@@ -35,13 +35,16 @@ def test_memory_stays_level(make_site):
 REFERENCES = '''
 import gc, sys
 import apps
+# Since 3.12 it is immortal: the interpreter leaves out half of the counting, a module of the stable ABI of 3.8 does not.
+COUNTS_NONE = sys.version_info < (3, 12)
 
 def application(environ, start_response):
     if environ['PATH_INFO'] == '/count':
         apps.seen.clear()
         gc.collect()
         start_response('200 OK', [])
-        return [repr((len(gc.get_objects()), sys.getrefcount(None), sys.getallocatedblocks())).encode()]
+        none = sys.getrefcount(None) if COUNTS_NONE else 0
+        return [repr((len(gc.get_objects()), none, sys.getallocatedblocks())).encode()]
     return apps.application(environ, start_response)
 '''
 
