@@ -47,8 +47,8 @@ Verdict choose_environment(const conf::Application& application, Launch& launch)
     if (!secrets) return Refusal{"environment", secrets.problem};
     variables.insert(variables.end(), secrets.value->begin(), secrets.value->end());
   }
-  launch.environment = process::application_environment(
-      std::move(variables), launch.identity ? &*launch.identity : nullptr);
+  launch.environment =
+      process::application_environment(variables, launch.identity ? &*launch.identity : nullptr);
   return {};
 }
 

@@ -47,7 +47,7 @@ std::string parent_of(const std::string& path) { return path.substr(0, path.rfin
 }  // namespace
 
 std::string activate(std::vector<std::string>& environment, const conf::Application& application) {
-  const std::string path =
+  std::string path =
       conf::command_path(application, take(environment, "PATH").value_or(std::string()));
   environment.push_back("PATH=" + path);
   const std::string venv = parent_of(parent_of(conf::resolve_python(application)));
@@ -58,7 +58,8 @@ std::string activate(std::vector<std::string>& environment, const conf::Applicat
   return path;
 }
 
-std::vector<std::string> application_environment(Variables wanted, const Identity* identity) {
+std::vector<std::string> application_environment(const Variables& wanted,
+                                                 const Identity* identity) {
   Variables variables;
   for (const auto& [name, value] : wanted) add(variables, name, value);
   if (identity != nullptr) {
@@ -74,7 +75,9 @@ std::vector<std::string> application_environment(Variables wanted, const Identit
       add(variables, name, text.substr(equals + 1));
   }
   std::vector<std::string> environment;
-  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  environment.reserve(variables.size());
+  for (const auto& [name, value] : variables)
+    environment.push_back(std::string(name).append("=").append(value));
   return environment;
 }
 

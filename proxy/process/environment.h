@@ -20,7 +20,7 @@ namespace portico::process {
 ///           are, and so do these
 /// Returns   "NAME=value", as spawn takes it
 std::vector<std::string> application_environment(
-    std::vector<std::pair<std::string, std::string>> wanted, const Identity* identity);
+    const std::vector<std::pair<std::string, std::string>>& wanted, const Identity* identity);
 
 /// Makes it that of a site's commands, as activating the site's virtual environment does: the
 /// folder of its Python is first in PATH; where that is a virtual one, VIRTUAL_ENV too.

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> MemoryKills::read() const {
 }
 
 std::string MemoryKills::describe(int wait_status) {
-  const std::string death = describe_death(wait_status);
+  std::string death = describe_death(wait_status);
   if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGKILL) return death;
   const auto before = count_;
   count_ = read();
