@@ -29,7 +29,7 @@ int complain(const std::string& what, int status) {
 std::string path_of(const Options& options) {
   const conf::Loaded loaded = conf::load(conf::read_sources(options.file));
   if (loaded.problems.empty()) return control_path_to_ask(loaded.config);
-  const std::string usual = control_path_to_ask(conf::Config());
+  std::string usual = control_path_to_ask(conf::Config());
   std::cerr << conf::text(loaded.problems.front()) << "\nportico: looking at the usual place, "
             << usual << '\n';
   return usual;

@@ -20,9 +20,9 @@ std::string control_path(const conf::Config& config) {
 }
 
 std::string control_path_to_ask(const conf::Config& config) {
-  const std::string own = control_path(config);
+  std::string own = control_path(config);
   if (!config.control.empty() || ::access(own.c_str(), F_OK) == 0) return own;
-  const std::string roots = config.run_directory + "/control.sock";
+  std::string roots = config.run_directory + "/control.sock";
   return ::access(roots.c_str(), F_OK) == 0 ? roots : own;
 }
 

@@ -166,7 +166,8 @@ bool matches(std::string_view pattern, std::string_view path, std::string& site)
   return path.find('/') == path.npos;
 }
 
-void answer_text(serve::Exchange& exchange, int status, std::string_view type, std::string text) {
+void answer_text(serve::Exchange& exchange, int status, std::string_view type,
+                 std::string_view text) {
   http::ResponseHead head;
   head.status = status;
   head.fields.add_copy("content-type", type);

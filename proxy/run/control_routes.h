@@ -41,7 +41,8 @@ std::string_view parameter(std::string_view query, std::string_view name);
 /// Whether a path is of the pattern; then `site` is what stands for "*", percent-decoded.
 bool matches(std::string_view pattern, std::string_view path, std::string& site);
 
-void answer_text(serve::Exchange& exchange, int status, std::string_view type, std::string text);
+void answer_text(serve::Exchange& exchange, int status, std::string_view type,
+                 std::string_view text);
 
 /// Finds the route, checks the caller and answers.
 class ControlHandler final : public serve::Handler {

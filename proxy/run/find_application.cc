@@ -36,7 +36,8 @@ std::string django_application(const std::string& directory) {
     package.resize(package.rfind('.'));
     std::string path = package;
     std::replace(path.begin(), path.end(), '.', '/');
-    if (exists(directory + "/" + path + "/wsgi.py")) return package + ".wsgi";
+    path.insert(0, directory + "/").append("/wsgi.py");
+    if (exists(path)) return package + ".wsgi";
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "proxy/core/log.h"
 #include "proxy/process/death.h"
@@ -32,7 +33,7 @@ std::vector<std::string> tuned(std::vector<std::string> environment) {
 }  // namespace
 
 FrontProcess::FrontProcess(core::Loop& in, Owner& owner, Gifts gifts)
-    : Active(in), owner_(owner), gifts_(gifts), restart_(*this) {}
+    : Active(in), owner_(owner), gifts_(std::move(gifts)), restart_(*this) {}
 
 void FrontProcess::start() {
   backoff_.started(loop().now());
