@@ -195,6 +195,20 @@ struct Recycle {
   friend bool operator==(const Recycle&, const Recycle&) = default;
 };
 
+/// What all processes of an application together may use of the machine: its zygotes, workers,
+/// companions and hooks, with all that they start. In force where the system delegates a control
+/// group to us. 0: as much as there is.
+struct Resources {
+  std::uint64_t memory = 0;     ///< bytes, with the page cache of its files; nothing is swapped out
+  std::uint64_t processes = 0;  ///< in number; each thread counts
+  std::uint64_t cpu = 0;        ///< percent of one core's time
+  Position where;
+
+  bool any() const { return memory != 0 || processes != 0 || cpu != 0; }
+
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
 /// Workers that come and go with what there is to do: never more than Application::workers.
 struct Demand {
   unsigned min = 1;                              ///< 0: the first request starts the application
@@ -221,6 +235,7 @@ struct Application {
   unsigned workers = 2;     ///< processes; two, so that one slow request does not stop the site
   std::optional<Demand> demand;  ///< none: there are always so many
   Recycle recycle;
+  Resources resources;
   unsigned threads = 1;  ///< Python threads in each; 0: embedded, called by the front's loop
   /// Runs inside the front process, in `threads` threads of it: no workers, no user of its own, and
   /// a crash is the front's. One application at most.

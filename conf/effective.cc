@@ -202,6 +202,18 @@ void put_recycle(Page& page, const Recycle& recycle) {
   page.close();
 }
 
+void put_resources(Page& page, const Resources& resources) {
+  if (!resources.any()) return;
+  page.open("resources");
+  for (const auto& option : resource_options) {
+    const std::uint64_t amount = resources.*option.member;
+    if (amount != 0) page.line(option.key, amount_text(amount, option.unit), option.meaning);
+  }
+  if (resources.cpu != 0)
+    page.line("cpu", yaml_quote(std::to_string(resources.cpu) + "%"), "of one core");
+  page.close();
+}
+
 void put_workers(Page& page, const Application& application) {
   const std::string most = std::to_string(application.workers);
   if (!application.demand) {
@@ -211,6 +223,7 @@ void put_workers(Page& page, const Application& application) {
                              ", idle: " + duration_text(application.demand->idle) + "}");
   }
   put_recycle(page, application.recycle);
+  put_resources(page, application.resources);
 }
 
 void put_application(Page& page, const Application& application) {

@@ -15,15 +15,15 @@ namespace portico::conf {
 namespace {
 
 constexpr std::array<std::string_view, 2> handler_keys{"wsgi", "to"};
-constexpr std::array<std::string_view, 17> application_keys{
+constexpr std::array<std::string_view, 18> application_keys{
     "directory", "python",  "user",           "workers",     "threads",          "recycle",
     "embedded",  "preload", "shared_imports", "environment", "environment_file", "health",
-    "touch",     "reload",  "before_deploy",  "warm",        "processes"};
+    "touch",     "reload",  "before_deploy",  "warm",        "processes",        "resources"};
 
 /// What an embedded application cannot have.
-constexpr std::array<std::string_view, 11> processes_keys{
-    "workers", "user",   "environment_file", "recycle", "preload",  "shared_imports",
-    "touch",   "reload", "before_deploy",    "warm",    "processes"};
+constexpr std::array<std::string_view, 12> processes_keys{
+    "workers", "user",   "environment_file", "recycle", "preload",   "shared_imports",
+    "touch",   "reload", "before_deploy",    "warm",    "processes", "resources"};
 
 /// "shop.example" of a whole site, "shop.example/blog/" of a route.
 std::string application_name(const Place& place) {

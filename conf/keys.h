@@ -30,7 +30,7 @@ inline constexpr Section included_section{
 
 inline constexpr Section site_section{
     "in a site",
-    "aliases wsgi to directory python user workers threads recycle embedded preload "
+    "aliases wsgi to directory python user workers threads recycle resources embedded preload "
     "shared_imports environment environment_file health touch reload "
     "before_deploy warm processes request routes timeouts limits log merge_slashes "
     "unsafe_encoded_slashes "
@@ -41,7 +41,7 @@ inline constexpr Section site_section{
 
 inline constexpr Section route_section{
     "in a route",
-    "wsgi to directory python user workers threads recycle embedded preload "
+    "wsgi to directory python user workers threads recycle resources embedded preload "
     "shared_imports environment environment_file health touch reload "
     "before_deploy warm processes request "
     "timeouts limits",
@@ -58,6 +58,7 @@ inline constexpr Section health_section{"in \"health\"",
                                         "path host interval timeout rise fall status", "", ""};
 
 inline constexpr Section workers_section{"in \"workers\"", "min max idle", "", ""};
+inline constexpr Section resources_section{"in \"resources\"", "memory cpu processes", "", ""};
 inline constexpr Section recycle_section{"in \"recycle\"", "requests jitter memory lifetime", "",
                                          ""};
 
@@ -85,8 +86,9 @@ inline constexpr Section spool_section{"in \"spool\"", "directory quota memory t
 
 /// Each kind of mapping once, in its fullest form.
 inline constexpr std::array all_sections{
-    &top_section,          &site_section,       &route_section,   &pool_section,
-    &endpoint_section,     &health_section,     &workers_section, &recycle_section,
-    &top_timeouts_section, &top_limits_section, &top_log_section, &spool_section};
+    &top_section,       &site_section,         &route_section,      &pool_section,
+    &endpoint_section,  &health_section,       &workers_section,    &recycle_section,
+    &resources_section, &top_timeouts_section, &top_limits_section, &top_log_section,
+    &spool_section};
 
 }  // namespace portico::conf

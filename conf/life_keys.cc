@@ -55,11 +55,32 @@ void read_recycle(Reader& reader, const Node& node, Recycle& into) {
   read_jitter(reader, recycle.find("jitter"), into);
 }
 
+// The kernel shares out no less (1 ms of 100); more than a thousand cores nobody has.
+constexpr unsigned least_cpu = 1;
+constexpr unsigned most_cpu = 100'000;
+
+void read_cpu(Reader& reader, const Node* node, Resources& into) {
+  const std::string* text =
+      node == nullptr ? nullptr : reader.word(*node, "a share of one core such as \"150%\"");
+  const auto percent =
+      text ? reader.accept(*node, parse_percent(*text, least_cpu, most_cpu)) : std::nullopt;
+  if (percent) into.cpu = *percent;
+}
+
+void read_resources(Reader& reader, const Node& node, Resources& into) {
+  const Mapping resources(reader, node, resources_section);
+  for (const auto& option : resource_options)
+    reader.read_amount(resources.find(option.key), option, into);
+  read_cpu(reader, resources.find("cpu"), into);
+  into.where = reader.at(node);
+}
+
 }  // namespace
 
 void read_life_keys(Reader& reader, const Mapping& mapping, Application& into) {
   read_workers(reader, mapping.find("workers"), into);
   if (const Node* node = mapping.find("recycle")) read_recycle(reader, *node, into.recycle);
+  if (const Node* node = mapping.find("resources")) read_resources(reader, *node, into.resources);
 }
 
 }  // namespace portico::conf

@@ -1,4 +1,5 @@
-// The keys of an application that say how many workers it has, and how long they live.
+// The keys of an application that say how many workers it has, how long they live, and what all
+// of them together may use.
 //
 // Used by conf/handlers while loading; its thread. config.h has the meanings.
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace portico::conf {
 
-/// workers and recycle of a site or route with workers of its own.
+/// workers, recycle and resources of a site or route with workers of its own.
 void read_life_keys(Reader& reader, const Mapping& mapping, Application& into);
 
 }  // namespace portico::conf

@@ -76,6 +76,13 @@ inline constexpr std::array<AmountOption<Recycle>, 2> recycle_options{{
     {"memory", &Recycle::memory, Unit::bytes, mib, any_amount, "of a worker's own"},
 }};
 
+// Below 16 MiB no interpreter starts; ten are a zygote and a worker, each twice during a deploy,
+// with a few threads of theirs.
+inline constexpr std::array<AmountOption<Resources>, 2> resource_options{{
+    {"memory", &Resources::memory, Unit::bytes, 16 * mib, any_amount, "of all its processes"},
+    {"processes", &Resources::processes, Unit::number, 10, 4'000'000, "in number, with threads"},
+}};
+
 template <class Value>
 struct Choice {
   std::string_view word;

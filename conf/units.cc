@@ -126,13 +126,15 @@ Outcome<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,
   return found(value);
 }
 
-Outcome<unsigned> parse_percent(std::string_view text) {
+Outcome<unsigned> parse_percent(std::string_view text, unsigned least, unsigned most) {
   const bool has_sign = text.ends_with('%');
-  const auto number = parse_number(text.substr(0, text.size() - (has_sign ? 1 : 0)), 0, 100);
+  const auto number = parse_number(text.substr(0, text.size() - (has_sign ? 1 : 0)), least, most);
   if (has_sign && number) return found(static_cast<unsigned>(*number.value));
   return refused<unsigned>(quoted(text) +
                            " is not a share; write a whole number with a percent sign, such as "
-                           "\"10%\", from \"0%\" to \"100%\"");
+                           "\"10%\", from " +
+                           quoted(std::to_string(least) + "%") + " to " +
+                           quoted(std::to_string(most) + "%"));
 }
 
 std::string duration_text(milliseconds duration) {

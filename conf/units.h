@@ -26,8 +26,8 @@ Outcome<std::uint64_t> parse_size(std::string_view text);
 /// Decimal digits, no sign, no leading zero, between least and most.
 Outcome<std::uint64_t> parse_number(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// A whole number from 0 to 100 with a percent sign: "10%".
-Outcome<unsigned> parse_percent(std::string_view text);
+/// A whole number with a percent sign, between least and most: "10%".
+Outcome<unsigned> parse_percent(std::string_view text, unsigned least = 0, unsigned most = 100);
 
 /// What parse_duration reads back to the same value.
 std::string duration_text(std::chrono::milliseconds duration);

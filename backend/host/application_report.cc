@@ -30,6 +30,7 @@ ServiceReport ApplicationService::report() const {
                               loop().now() - worker.born, recycling_.why(number)});
   report.companions = companions_.report();
   report.deploy = deploy_ != nullptr ? deploy_->report() : last_deploy_;
+  report.resources = options_->groups.report(application_.name);
   return report;
 }
 

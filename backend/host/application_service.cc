@@ -31,6 +31,7 @@ ApplicationService::ApplicationService(core::Active& supervisor,
                                        std::shared_ptr<process::RecentLines> recent)
     : SiteService(supervisor, application, std::move(options), std::move(recent)),
       front_(application.name),
+      memory_kills_(options_->groups.memory_kills(application.name)),
       companions_(*this, application, *options_, log_),
       code_watch_(*this, application_),
       hangs_(*this),
@@ -41,6 +42,12 @@ ApplicationService::ApplicationService(core::Active& supervisor,
       ending_(*this) {}
 
 ApplicationService::~ApplicationService() { kill_workers(); }
+
+// The zygote needs the channels of a front, and somebody who wants it.
+void ApplicationService::start() {
+  const auto resources = options_->groups.report(application_.name);
+  if (resources && !resources->problem.empty()) say(core::Level::warning, resources->problem);
+}
 
 void ApplicationService::say(core::Level level, const std::string& text) { log_.say(level, text); }
 
@@ -301,7 +308,15 @@ void ApplicationService::on_exited(Release& release, const ControlMessage& heard
   const auto status = static_cast<int>(heard.number("status").value_or(0));
   const bool born = heard.number("pid").value_or(0) != 0;
   if (status != 0) end_leftovers(*worker);
-  worker_gone(worker->number, born ? memory_kills_.describe(status) : "could not be forked");
+  worker_gone(worker->number, born ? memory_kills_.describe(status) : why_not_forked());
+}
+
+std::string ApplicationService::why_not_forked() const {
+  const auto resources = options_->groups.report(application_.name);
+  const bool is_full = resources && resources->most_processes != 0 &&
+                       resources->processes.value_or(0) >= resources->most_processes;
+  return std::string("could not be forked") +
+         (is_full ? ": its site has as many processes as it may (resources.processes)" : "");
 }
 
 bool ApplicationService::child_ended(pid_t pid, int wait_status) {
@@ -312,8 +327,8 @@ bool ApplicationService::child_ended(pid_t pid, int wait_status) {
     may_begin_alone(*one) ? begin_alone(*one, "its zygote " + how) : zygote_gone(*one, how);
     return true;
   }
-  if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status)) return true;
-  if (companions_.child_ended(pid, wait_status)) {
+  if (deploy_ != nullptr && deploy_->child_ended(pid, wait_status, memory_kills_)) return true;
+  if (companions_.child_ended(pid, wait_status, memory_kills_)) {
     if (stopping_) supervisor_.wake();
     return true;
   }

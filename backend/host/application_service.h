@@ -37,6 +37,7 @@ class ApplicationService final : public SiteService, private Deploy::Site {
                      std::shared_ptr<process::RecentLines> recent);
   ~ApplicationService() override;
 
+  void start() override;
   void front_up(process::FrontLink& link) override;
   void front_down() override;
   void hear(std::string_view text, std::vector<core::Fd> fds) override;
@@ -71,6 +72,7 @@ class ApplicationService final : public SiteService, private Deploy::Site {
   void on_forked(Release& release, const record::ControlMessage& message);
   void on_exited(Release& release, const record::ControlMessage& message);
   void zygote_gone(Release& release, const std::string& how);
+  std::string why_not_forked() const;
   void current_gone(Release::State before, const std::string& how);
   void keep_output(std::unique_ptr<process::Output> output);
 
@@ -166,6 +168,7 @@ class ApplicationService final : public SiteService, private Deploy::Site {
   void forget_past();
 
   Counterpart front_;
+  process::MemoryKills memory_kills_;  // of all its processes
   Companions companions_;
   std::uint64_t last_generation_ = 0;
   std::uint64_t first_of_front_ = 0;         // the first generation this front knows
@@ -188,7 +191,6 @@ class ApplicationService final : public SiteService, private Deploy::Site {
   unsigned target_;         // how many workers there should be now
   std::string cause_;       // of State::failed, as the front is told
   std::string told_unfit_;  // what forbids to fork, as it was told last
-  process::MemoryKills memory_kills_;
   process::Backoff zygote_backoff_;
   process::Backoff worker_backoff_;
   core::Timer retry_;  // start what is missing

@@ -41,10 +41,10 @@ void Companions::check() {
   for (auto& one : all_) one->check();
 }
 
-bool Companions::child_ended(pid_t pid, int wait_status) {
+bool Companions::child_ended(pid_t pid, int wait_status, process::MemoryKills& kills) {
   for (auto& one : all_) {
     if (one->pid() != pid) continue;
-    one->ended(memory_kills_.describe(wait_status));
+    one->ended(kills.describe(wait_status));
     return true;
   }
   return false;

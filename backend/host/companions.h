@@ -28,12 +28,12 @@ class Companions {
   bool stopped() const;
   void check();  ///< what is due
   /// True: it was one of them.
-  bool child_ended(pid_t pid, int wait_status);
+  /// kills  explains it
+  bool child_ended(pid_t pid, int wait_status, process::MemoryKills& kills);
   std::vector<process::CompanionReport> report() const;
 
  private:
   std::vector<std::unique_ptr<Companion>> all_;
-  process::MemoryKills memory_kills_;
   bool has_begun_ = false;
   bool is_stopping_ = false;
 };

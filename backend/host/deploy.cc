@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "proxy/core/log.h"
-#include "proxy/process/death.h"
 
 namespace portico::backend {
 namespace {
@@ -122,11 +121,12 @@ void Deploy::run_hook() {
   hook_ = std::move(*started);
 }
 
-bool Deploy::child_ended(pid_t pid, int wait_status) {
+bool Deploy::child_ended(pid_t pid, int wait_status, process::MemoryKills& kills) {
   if (hook_ == nullptr || hook_->pid() != pid) return false;
   hook_output_ = hook_->ended();
   hook_.reset();
   hook_status_ = wait_status;
+  hook_end_ = kills.describe(wait_status);
   last_words_.set_after(last_words_time);
   owner_.wake();
   return true;
@@ -138,7 +138,7 @@ void Deploy::hook_ended() {
   const int status = *std::exchange(hook_status_, std::nullopt);
   if (step_ != Step::hooks) return;
   const std::string name = joined(next_->application().before_deploy[at_]);
-  if (status != 0) return fail(name + " " + process::describe_death(status));
+  if (status != 0) return fail(name + " " + hook_end_);
   ++at_;
   run_hook();
 }

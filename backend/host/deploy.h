@@ -14,6 +14,7 @@
 #include "backend/host/site_command.h"
 #include "proxy/core/loop.h"
 #include "proxy/core/timer.h"
+#include "proxy/process/memory_kills.h"
 #include "proxy/process/progress.h"
 #include "proxy/process/report.h"
 
@@ -67,7 +68,8 @@ class Deploy {
   void on_worker_ready();
   void on_worker_gone(std::string_view how);
   void on_warmed(unsigned status, std::string_view why);
-  bool child_ended(pid_t pid, int wait_status);  ///< true: it was a hook
+  /// True: it was a hook. kills  explains it
+  bool child_ended(pid_t pid, int wait_status, process::MemoryKills& kills);
   void fail(std::string why);
   void note(std::string_view line);  ///< for who asked: the log has it
   void check();                      ///< what is due
@@ -98,6 +100,7 @@ class Deploy {
   std::unique_ptr<SiteProcess> hook_;
   std::unique_ptr<process::Output> hook_output_;
   std::optional<int> hook_status_;
+  std::string hook_end_;  // in words
 };
 
 }  // namespace portico::backend

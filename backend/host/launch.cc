@@ -61,10 +61,12 @@ std::optional<process::Identity> identity_of(const conf::Application& applicatio
 }
 
 std::variant<Launch, Refusal> prepare_launch(const conf::Application& application,
-                                             const std::optional<process::Identity>& usual) {
+                                             const std::optional<process::Identity>& usual,
+                                             int group) {
   if (!is_directory(application.directory))
     return Refusal{"directory", "there is no directory " + application.directory};
   Launch launch;
+  launch.group = group;
   Verdict refusal = choose_identity(application, usual, launch);
   if (!refusal) refusal = choose_environment(application, launch);
   if (refusal) return std::move(*refusal);

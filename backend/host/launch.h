@@ -19,6 +19,7 @@ namespace portico::backend {
 struct Launch {
   std::optional<process::Identity> identity;  ///< whom it becomes; none: it stays as we are
   std::vector<std::string> environment;       ///< "NAME=value"
+  int group = -1;                             ///< as process::Command has it
 };
 
 /// cause: as the front is told (record/README.md); reason: a sentence for the log.
@@ -32,7 +33,9 @@ struct Refusal {
 std::optional<process::Identity> identity_of(const conf::Application& application,
                                              const std::optional<process::Identity>& usual);
 
+/// group  the entrance of its control group; -1: it has none
 std::variant<Launch, Refusal> prepare_launch(const conf::Application& application,
-                                             const std::optional<process::Identity>& usual);
+                                             const std::optional<process::Identity>& usual,
+                                             int group = -1);
 
 }  // namespace portico::backend

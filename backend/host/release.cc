@@ -40,11 +40,14 @@ bool Release::start_zygote(core::Active& owner, const Place& place, Origin origi
   };
   if (application_.user.empty() && !place.options.user_error.empty())
     return fail("user", place.options.user_error);
-  auto launch = prepare_launch(application_, place.options.identity);
+  auto launch = prepare_launch(application_, place.options.identity,
+                               place.options.groups.entrance(application_.name));
   if (auto* refusal = std::get_if<Refusal>(&launch))
     return fail(refusal->cause, std::move(refusal->reason));
-  const bool shares = origin == Origin::base && !application_.shared_imports.empty() &&
-                      place.options.bases != nullptr;
+  // What is forked from a base stands in its group.
+  const bool has_group = std::get<Launch>(launch).group >= 0;
+  const bool shares = !has_group && origin == Origin::base &&
+                      !application_.shared_imports.empty() && place.options.bases != nullptr;
   auto make = shares ? Zygote::ask_for : Zygote::start;
   auto zygote = make(owner, application_, place.options, std::get<Launch>(launch), place.log);
   if (!zygote)

@@ -74,6 +74,7 @@ std::vector<std::unique_ptr<process::Service>> make_services(core::Active& super
   place_engine(*options, config);
   choose_identity(*options, config);
   options->bases = std::make_shared<Bases>(supervisor.loop());
+  options->groups = SiteGroups(config);
   std::map<std::string, std::shared_ptr<process::RecentLines>> recent;  // by site
   for (const conf::Application& application : config.applications) {
     auto& lines = recent[application.site];

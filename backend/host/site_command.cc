@@ -29,6 +29,7 @@ process::Command command_of(const conf::Application& application, const Launch& 
   command.fds = {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}};
   command.identity = launch.identity;
   command.umask = 022;
+  command.group = launch.group;
   command.oom_score = oom_score;
   if (launch.identity) command.processes = most_processes;
   return command;
@@ -64,7 +65,8 @@ core::Result<std::unique_ptr<SiteProcess>> SiteProcess::start(core::Active& owne
                                                               process::Lines::Sink sink) {
   auto ends = process::Output::pipe();
   if (!ends) return ends.error();
-  const auto launch = prepare_launch(application, options.identity);
+  const auto launch =
+      prepare_launch(application, options.identity, options.groups.entrance(application.name));
   if (!std::holds_alternative<Launch>(launch))
     return core::Error{core::Fault::internal, 0, "preparing the site's user and environment"};
   auto pid =

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/host/launch.h"
+#include "backend/host/site_groups.h"
 #include "conf/config.h"
 #include "proxy/core/fd.h"
 #include "proxy/core/loop.h"
@@ -31,6 +32,7 @@ struct HostOptions {
   core::Fd engine;                            ///< the engine module, a sealed memfd
   std::string engine_file;       ///< in its place, where executing a memfd is forbidden
   std::shared_ptr<Bases> bases;  ///< of `shared_imports`; null: each zygote starts by itself
+  SiteGroups groups;             ///< of applications with limits of their own
 };
 
 /// The site's Python with these arguments (without argv[0]); `output` is its standard output and

@@ -23,7 +23,7 @@ using SiteState = process::ServiceReport::State;
 class SiteService : public core::Active, public process::Service {
  public:
   std::string_view name() const final { return application_.name; }
-  void start() final {}        // with the first front
+  void start() override {}     // with the first front
   void reopen_logs() final {}  // its log is the supervisor's
   process::RecentLines& recent_lines() final { return log_.recent(); }
 

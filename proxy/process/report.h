@@ -1,7 +1,7 @@
 // Report: what a service says of itself when it is asked: values, which others make into text.
 //
 // Made by a process::Service in the supervisor's thread; read there by whoever answers for status.
-// Memory is not among them: it is read when it is wanted (memory.h).
+// Memory of processes is not among them: it is read when it is wanted (memory.h).
 #pragma once
 
 #include <sys/types.h>
@@ -80,6 +80,18 @@ struct DeployReport {
   std::string reason;                           ///< empty unless failed
 };
 
+/// What all processes of a site together use, and may use. 0: no limit, or none in force.
+struct ResourceReport {
+  std::optional<std::uint64_t> memory;     ///< bytes; none: that is not counted
+  std::optional<std::uint64_t> processes;  ///< in number, threads included; likewise
+  std::uint64_t most_memory = 0;
+  std::uint64_t most_processes = 0;
+  std::uint64_t most_cpu = 0;       ///< percent of one core
+  std::uint64_t memory_kills = 0;   ///< processes that the kernel killed for lack of memory
+  std::uint64_t refused_forks = 0;  ///< for too many processes
+  std::string problem;              ///< which limits are not in force, and why; empty: all are
+};
+
 struct ServiceReport {
   /// starting  none of its workers takes requests (yet)
   /// ready     at least one does
@@ -101,7 +113,8 @@ struct ServiceReport {
   unsigned recycled = 0;         ///< how many have made room for another
   std::vector<WorkerReport> workers;
   std::vector<CompanionReport> companions;
-  std::optional<DeployReport> deploy;  ///< that which runs, or the last; none: never
+  std::optional<DeployReport> deploy;       ///< that which runs, or the last; none: never
+  std::optional<ResourceReport> resources;  ///< none: the operator asked for no limit
   std::deque<Trouble> troubles;
 };
 

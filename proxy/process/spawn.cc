@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "proxy/core/fd.h"
+#include "proxy/process/cgroup.h"
 #include "proxy/process/limits.h"
 
 namespace portico::process {
@@ -26,6 +27,7 @@ using core::Result;
 /// The steps of the child in their order. A literal travels through the pipe as its index.
 enum class Step : int {
   session,
+  group,
   files,
   limit,
   groups,
@@ -35,9 +37,9 @@ enum class Step : int {
 };
 
 constexpr std::string_view step_text[] = {
-    "starting a session",    "placing descriptors",    "setting a limit",
-    "changing the user",     "entering the directory", "looking for the parent",
-    "executing the program",
+    "starting a session",     "entering the control group", "placing descriptors",
+    "setting a limit",        "changing the user",          "entering the directory",
+    "looking for the parent", "executing the program",
 };
 
 /// What the child writes when a step fails; shorter than PIPE_BUF, so it arrives whole.
@@ -150,6 +152,7 @@ void reset_signals() {
   const Command& command = plan.command;
   report_fd = ::fcntl(report_fd, F_DUPFD_CLOEXEC, plan.above);
   if (::setsid() < 0) give_up(report_fd, Step::session);
+  if (command.group >= 0 && !enter_cgroup(command.group)) give_up(report_fd, Step::group);
   if (!place_descriptors(plan)) give_up(report_fd, Step::files);
   offer_to_die_first(plan);
   if (!limit_resources(command)) give_up(report_fd, Step::limit);

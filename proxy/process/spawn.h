@@ -37,6 +37,7 @@ struct Command {
   std::optional<mode_t> umask;              ///< none: ours
   std::optional<std::uint64_t> open_files;  ///< soft limit of descriptors; none: ours
   std::optional<std::uint64_t> processes;   ///< of the child's user, threads included; none: ours
+  int group = -1;  ///< entrance of a control group (cgroup.h), borrowed; -1: that which we are in
   int oom_score = 0;  ///< added to ours: who dies first when memory runs out (oom_score_adj)
   int death_signal = SIGKILL;  ///< what the child gets when the calling thread dies
 };

@@ -7,6 +7,7 @@
 #include "backend/front/applications.h"
 #include "backend/host/embedded_check.h"
 #include "backend/host/service_factory.h"
+#include "backend/host/site_groups.h"
 #include "proxy/run/commands.h"
 #include "proxy/run/parts.h"
 
@@ -44,13 +45,20 @@ class WsgiApplications final : public run::Applications {
   backend::Applications applications_;
 };
 
+std::vector<conf::Problem> missing_on_this_machine(const conf::Config& config) {
+  std::vector<conf::Problem> missing = backend::check_embedded(config);
+  for (conf::Problem& problem : backend::check_resources(config))
+    missing.push_back(std::move(problem));
+  return missing;
+}
+
 run::Parts all_parts() {
   run::Parts parts;
   parts.services = backend::make_services;
   parts.applications = [](const conf::Config& config, unsigned threads, run::TellService tell) {
     return std::make_unique<WsgiApplications>(config, threads, std::move(tell));
   };
-  parts.missing = backend::check_embedded;
+  parts.missing = missing_on_this_machine;
   return parts;
 }
 

@@ -100,6 +100,27 @@ void put_deploy(Json& json, const std::optional<process::DeployReport>& deploy) 
   json.key("reason").text_or_null(deploy->reason).close('}');
 }
 
+void put_most(Json& json, std::string_view key, std::uint64_t most) {
+  number_or_null(json, key, most == 0 ? std::nullopt : std::optional(most));
+}
+
+void put_resources(Json& json, const std::optional<process::ResourceReport>& resources) {
+  json.key("resources");
+  if (!resources) {
+    json.null();
+    return;
+  }
+  json.open('{');
+  number_or_null(json, "memory", resources->memory);
+  put_most(json, "memory_max", resources->most_memory);
+  number_or_null(json, "processes", resources->processes);
+  put_most(json, "processes_max", resources->most_processes);
+  put_most(json, "cpu_max", resources->most_cpu);
+  json.key("memory_kills").number(resources->memory_kills);
+  json.key("refused_forks").number(resources->refused_forks);
+  json.key("problem").text_or_null(resources->problem).close('}');
+}
+
 void put_troubles(Json& json, const std::deque<process::Trouble>& troubles) {
   json.key("errors").open('[');
   for (const process::Trouble& trouble : troubles) {
@@ -128,6 +149,7 @@ void put_application(Json& json, const ApplicationStatus& application) {
   for (const CompanionStatus& companion : application.companions) put_companion(json, companion);
   json.close(']');
   put_deploy(json, report.deploy);
+  put_resources(json, report.resources);
   put_troubles(json, report.troubles);
   json.close('}');
 }

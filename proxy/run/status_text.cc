@@ -64,6 +64,31 @@ std::string deploy_text(const process::DeployReport& deploy) {
          "; the old code stays";
 }
 
+std::string share_text(const std::string& used, const std::string& most) {
+  return most.empty() ? used : used + " of " + most;
+}
+
+std::string resources_text(const process::ResourceReport& resources) {
+  std::vector<std::string> parts;
+  if (resources.memory)
+    parts.push_back("memory " +
+                    share_text(size_text(*resources.memory),
+                               resources.most_memory == 0 ? "" : size_text(resources.most_memory)));
+  if (resources.processes)
+    parts.push_back("processes " + share_text(std::to_string(*resources.processes),
+                                              resources.most_processes == 0
+                                                  ? ""
+                                                  : std::to_string(resources.most_processes)));
+  if (resources.most_cpu != 0) parts.push_back("cpu " + std::to_string(resources.most_cpu) + "%");
+  if (resources.memory_kills != 0)
+    parts.push_back("killed for lack of memory " + std::to_string(resources.memory_kills));
+  if (resources.refused_forks != 0)
+    parts.push_back("forks refused " + std::to_string(resources.refused_forks));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "uses " : ", ") + part;
+  return text;
+}
+
 class Page {
  public:
   explicit Page(Colours colours) : coloured_(colours == Colours::yes) {}
@@ -93,6 +118,7 @@ class Page {
     if (report.base != 0) out_ += "; shared imports in " + process_text(application.base);
     if (!report.preloads) out_ += "; each worker imports by itself";
     out_ += "\n";
+    if (report.resources) resources(*report.resources);
     if (report.deploy) out_ += "  " + deploy_text(*report.deploy) + "\n";
     life(report);
     if (!application.workers.empty()) workers(application.workers);
@@ -140,6 +166,12 @@ class Page {
                  {report.last_end.empty() ? "-" : report.last_end}});
     }
     put(table);
+  }
+
+  void resources(const process::ResourceReport& report) {
+    const std::string text = resources_text(report);
+    if (!text.empty()) out_ += "  " + text + "\n";
+    if (!report.problem.empty()) out_ += "  " + report.problem + "\n";
   }
 
   void life(const process::ServiceReport& report) {

@@ -52,6 +52,9 @@ pools: {p: {endpoints: ["a:1"], policy: least_requests,
       "sites: {a.example: {wsgi: a, directory: /a, workers: {min: 0, max: 4, idle: 90s},\n"
       "  recycle: {requests: 9, jitter: 0%, memory: 300MiB, lifetime: 24h}}}\n",
       "sites: {a.example: {wsgi: a, directory: /a, workers: {min: 3}, recycle: {memory: 1MiB}}}\n",
+      "sites: {a.example: {wsgi: a, directory: /a, resources: {memory: 1GiB, cpu: 250%, processes: "
+      "99}}}\n",
+      "sites: {a.example: {wsgi: a, directory: /a, resources: {cpu: 5%}}}\n",
       "front_threads: 1\nsites: {a.example: {wsgi: a, directory: /a, embedded: true, threads: "
       "0}}\n",
       "sites: {a.example: {wsgi: a, directory: /a, request: stream, routes: {/x: {request: "

@@ -126,6 +126,15 @@ TEST_CASE("problems: numbers and lives of workers") {
       {site_of + "recycle: 5}}\n",
        {"1:54: a single value stands here; write keys and values: requests, jitter, memory or "
         "lifetime"}},
+      {site_of + "resources: {memory: 1MiB}}}\n",
+       {"1:65: \"1MiB\" does not fit; write at least 16MiB"}},
+      {site_of + "resources: {processes: 9}}}\n",
+       {"1:68: \"9\" does not fit; write a whole number from 10 to 4000000"}},
+      {site_of + "resources: {cpu: 1.5}}}\n",
+       {"1:62: \"1.5\" is not a share; write a whole number with a percent sign, such as "
+        "\"10%\", from \"1%\" to \"100000%\""}},
+      {site_of + "resources: {cpus: 2}}}\n",
+       {"1:57: unknown key \"cpus\" in \"resources\"; write \"cpu\""}},
       {"sites: {a.example: {to: \"127.0.0.1:1\", recycle: {}}}\n",
        {"1:40: \"recycle\" belongs to \"wsgi\"; take it out"}},
   }));
@@ -140,6 +149,9 @@ TEST_CASE("problems: an embedded application has no processes, and is the only o
         "the front; take it out, or \"embedded\""}},
       {embedded + "recycle: {requests: 5}}}\n",
        {"1:61: \"recycle\" needs processes of the application's own, and this one is embedded in "
+        "the front; take it out, or \"embedded\""}},
+      {embedded + "resources: {memory: 1GiB}}}\n",
+       {"1:61: \"resources\" needs processes of the application's own, and this one is embedded in "
         "the front; take it out, or \"embedded\""}},
       {embedded + "routes: {/b: {wsgi: b, directory: /b, embedded: true}}}}\n",
        {"1:109: the application \"a.example\" is embedded already, and the front has one "

@@ -76,6 +76,9 @@ TEST_CASE("sizes: written and read again they are the same") {
 TEST_CASE("shares: whole percents") {
   CHECK(parse_percent("0%").value == 0U);
   CHECK(parse_percent("100%").value == 100U);
+  CHECK(parse_percent("250%", 1, 300).value == 250U);
+  CHECK_FALSE(parse_percent("0%", 1, 300));
+  CHECK_FALSE(parse_percent("301%", 1, 300));
   const std::string text = GENERATE("", "%", "10", "101%", "-1%", "1.5%", "10 %", "10%%");
   CAPTURE(text);
   CHECK_FALSE(parse_percent(text));

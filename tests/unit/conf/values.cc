@@ -265,6 +265,27 @@ sites:
   CHECK(config.applications.at(2).script_name == "/wiki");
 }
 
+TEST_CASE("values: what an application may use of the machine, each on its own") {
+  const Config config = loaded(R"yaml(
+sites:
+  a.example:
+    wsgi: a
+    directory: /a
+    resources: {memory: 512MiB, cpu: 150%, processes: 100}
+    routes:
+      /b: {wsgi: b, directory: /b, resources: {cpu: 50%}}
+      /c: {wsgi: c, directory: /c}
+)yaml");
+  const Resources& all = config.applications.at(0).resources;
+  CHECK(all.memory == 512 * mib);
+  CHECK(all.cpu == 150);
+  CHECK(all.processes == 100);
+  CHECK(config.applications.at(1).resources.cpu == 50);
+  CHECK(config.applications.at(1).resources.memory == 0);
+  CHECK(config.applications.at(1).resources.any());
+  CHECK_FALSE(config.applications.at(2).resources.any());
+}
+
 TEST_CASE("values: \"to\" is a pool's name, an address, or several") {
   const Config config = loaded(R"(
 pools: {api: {endpoints: ["127.0.0.1:9"]}}

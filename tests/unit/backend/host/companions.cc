@@ -42,7 +42,7 @@ class Bench {
     Agent look(loop, [&] {
       int status = 0;
       for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
-        companions->child_ended(pid, status);
+        companions->child_ended(pid, status, kills);
       companions->check();
       holds() ? loop.stop() : self->wake();
     });
@@ -58,6 +58,7 @@ class Bench {
   ScratchDirectory folder;
   conf::Application application;
   backend::HostOptions options;
+  process::MemoryKills kills;
   std::shared_ptr<process::RecentLines> recent = std::make_shared<process::RecentLines>();
   process::SiteLog log{"a.example", recent};
   Agent owner{loop, [] {}};
@@ -76,7 +77,7 @@ TEST_CASE("companions: nothing runs before the code is up, and then each once") 
   bench.companions->begin(bench.application);
   CHECK(bench.report().pid == pid);
   CHECK_FALSE(bench.report().is_failing);
-  CHECK_FALSE(bench.companions->child_ended(pid + 1, 0));
+  CHECK_FALSE(bench.companions->child_ended(pid + 1, 0, bench.kills));
 }
 
 TEST_CASE("companions: what ends comes again, each time later, and is a failure meanwhile") {

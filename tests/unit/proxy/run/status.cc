@@ -133,6 +133,27 @@ TEST_CASE("status: recycling is shown") {
   CHECK(json.find(R"("due":"after 10012 requests"})") != std::string::npos);
 }
 
+TEST_CASE("status: what a site uses of what it may use is shown, and what is not in force") {
+  World world;
+  CHECK(status_json(world.status()).find(R"("resources":null)") != std::string::npos);
+  auto& resources = world.service.resources.emplace();
+  resources.memory = 3 << 20;
+  resources.most_memory = 512 << 20;
+  resources.processes = 4;
+  resources.most_cpu = 150;
+  resources.memory_kills = 2;
+  resources.problem = "resources (processes) are not in force: so it is";
+  CHECK(status_text(world.status(), Colours::no)
+            .find("  uses memory 3.0 MiB of 512.0 MiB, processes 4, cpu 150%, killed for lack of "
+                  "memory 2\n  resources (processes) are not in force: so it is\n") !=
+        std::string::npos);
+  CHECK(status_json(world.status())
+            .find(R"("resources":{"memory":3145728,"memory_max":536870912,"processes":4,)"
+                  R"("processes_max":null,"cpu_max":150,"memory_kills":2,"refused_forks":0,)"
+                  R"("problem":"resources (processes) are not in force: so it is"})") !=
+        std::string::npos);
+}
+
 TEST_CASE("status: endpoints that are down say why") {
   World world;
   world.front.endpoints[0].outage = "probes";
