@@ -71,6 +71,23 @@ TEST_CASE("spawn: the child runs with the arguments and the environment given, a
   CHECK(output_of(command) == "one value\n2\n");
 }
 
+TEST_CASE("spawn: the child enters its control group by itself, and does not keep the entrance") {
+  Pipe entrance;
+  Command command = shell("ls /proc/$$/fd; true");
+  command.group = entrance.write_end.get();
+  CHECK(output_of(command) == "0\n1\n2\n");
+  CHECK(read_all(entrance) == "0");
+}
+
+TEST_CASE("spawn: a control group that is gone is a step that failed") {
+  const Fd closed(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // no entrance: it takes no writes
+  Command command = shell("true");
+  command.group = closed.get();
+  const auto child = spawn(command);
+  REQUIRE_FALSE(child);
+  CHECK(child.error().doing == "entering the control group");
+}
+
 TEST_CASE("spawn: the child has the descriptors given, at their numbers, and none beside them") {
   const Fd leaky(::open("/dev/null", O_RDONLY));  // not close-on-exec
   // The shell waits for ls and holds nothing of its own meanwhile, as it would for a pipeline.
