@@ -7,6 +7,12 @@
 namespace portico::core {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool keeps_nothing = true;
+#else
+constexpr bool keeps_nothing = false;
+#endif
+
 constexpr std::size_t usual = 4;
 template <typename T>
 using Strings = std::vector<T, RecyclingAllocator<T, usual>>;
@@ -23,9 +29,7 @@ TEST_CASE("recycled: a container's usual room is used again, other sizes come an
   }
   Strings<std::string> again;
   again.reserve(usual);
-#if !defined(__SANITIZE_ADDRESS__)
-  CHECK(again.data() == first);
-#endif
+  CHECK((again.data() == first || keeps_nothing));
   again.assign(usual, "one");
   again.push_back("more than is usual");
   CHECK(again.capacity() > usual);
