@@ -44,12 +44,16 @@ class Birth {
   core::Time by() const { return by_; }
 
   void belongs_to(Base* base) { base_ = base; }
-  /// Its base has found that it is out of date. False: it is not the first one that did.
-  bool moves_on() { return !std::exchange(has_moved_, true); }
+  /// Its base has found that it is out of date. False: so have the ones before it, too many of
+  /// them. Where a deploy follows an upgrade at once, its first base may be as old as the files
+  /// that it reads, too close to tell which came first, and the next one as well.
+  bool moves_on() { return ++moves_ < most_moves; }
   void succeeded(pid_t pid);
   void refuse(std::string reason);
 
  private:
+  static constexpr unsigned most_moves = 4;
+
   void settle(State state);
 
   core::Active& owner_;
@@ -58,7 +62,7 @@ class Birth {
   const core::Time by_;
   Base* base_ = nullptr;  // null: it has ended, or there was none
   State state_ = State::awaited;
-  bool has_moved_ = false;
+  unsigned moves_ = 0;
   pid_t pid_ = 0;
   std::string reason_;
 };
