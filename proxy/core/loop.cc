@@ -77,15 +77,18 @@ void Loop::post(void (*fn)(void*), void* argument, void (*drop)(void*)) {
   {
     const std::lock_guard lock(mail_mutex_);
     mail_.push_back({fn, argument, drop});
+    has_mail_ = true;
   }
   if (events_ != nullptr) ev_async_send(events_, &state_->mail);
 }
 
 void Loop::deliver() {
+  if (!has_mail_) return;
   std::vector<Mail> mail;
   {
     const std::lock_guard lock(mail_mutex_);
     mail.swap(mail_);
+    has_mail_ = false;
   }
   for (const Mail& letter : mail) letter.fn(letter.argument);
 }
@@ -119,6 +122,7 @@ void Loop::enter_turn() {
   if (events_ != nullptr) now_ = Clock::now();
   deliver();
   expire();
+  expire_moments();
   run_queue();
   bury();
 }
@@ -157,12 +161,16 @@ void Loop::start_watches() {
 }
 
 Time Loop::next_alarm() {
-  const Time timer = timers_.empty() ? Time::max() : timers_.front()->scheduled_;
-  return starting_.empty() ? timer : std::min(timer, starting_.front().start_at_);
+  Time next = timers_.empty() ? Time::max() : timers_.front()->scheduled_;
+  if (!starting_.empty()) next = std::min(next, starting_.front().start_at_);
+  if (!moments_.empty()) next = std::min(next, moments_.front().deadline_);
+  return next;
 }
 
 void Loop::arm_alarm() {
   const Time next = next_alarm();
+  if (next == armed_for_ && ev_is_active(&state_->alarm)) return;
+  armed_for_ = next;
   if (next == Time::max()) {
     ev_timer_stop(events_, &state_->alarm);
     return;
@@ -188,6 +196,11 @@ void Loop::expire() {
       unschedule(timer);
     }
   }
+}
+
+void Loop::expire_moments() {
+  while (!moments_.empty() && moments_.front().deadline_ <= now_)
+    moments_.pop_front().owner_.wake();
 }
 
 void Loop::schedule(Timer& timer) {

@@ -6,6 +6,7 @@
 // moves the clock.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -24,6 +25,7 @@ using Time = Clock::time_point;
 using Duration = Clock::duration;
 
 class Loop;
+class Moment;
 class Timer;
 class Wakeup;
 class Watch;
@@ -81,6 +83,7 @@ class Loop {
   enum class Drive { by_events, by_hand };
   /// How long Watch::want_soon waits: a fast answer's time, on a busy front too.
   static constexpr Duration soon = std::chrono::milliseconds(10);
+  static constexpr Duration moment = std::chrono::milliseconds(1);  ///< how long a Moment is
 
   /// index  the number of the front thread, from 0; handlers keep what is a thread's own under it
   explicit Loop(Drive drive = Drive::by_events, unsigned index = 0);
@@ -114,6 +117,7 @@ class Loop {
   }  ///< for core/watch; null when driven by hand
 
  private:
+  friend class Moment;
   friend class Timer;
   friend class Watch;
   struct Mail {
@@ -131,6 +135,7 @@ class Loop {
   void expire();
   void start_soon(Watch& watch);
   void start_watches();
+  void expire_moments();
   Time next_alarm();
   void arm_alarm();
   void schedule(Timer& timer);
@@ -144,11 +149,14 @@ class Loop {
   bool stopped_ = false;
   List<Active> queue_;
   List<Watch> starting_;  // in the order of their times
+  List<Moment> moments_;  // likewise
   std::vector<std::unique_ptr<Disposable>> dying_;
   std::unordered_map<Active*, std::unique_ptr<Active>> adopted_;
+  Time armed_for_ = Time::max();
   std::vector<Timer*> timers_;  // a binary heap by Timer::scheduled_
   std::mutex mail_mutex_;
   std::vector<Mail> mail_;
+  std::atomic<bool> has_mail_ = false;  // set under the mutex
   std::unique_ptr<EventState> state_;
   struct ev_loop* events_ = nullptr;
 };

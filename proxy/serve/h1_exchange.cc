@@ -29,7 +29,8 @@ H1Exchange::H1Exchange(Session& session, net::Transport& transport, ClientInput&
       root_(std::move(root)),
       journal_(root_->journal),
       limits_(root_->limits),
-      body_(session, transport, input, limits_) {
+      body_(session, transport, input, limits_),
+      head_wait_(session) {
   trace_.started = session.loop().now();
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "proxy/core/recycled.h"
+#include "proxy/core/timer.h"
 #include "proxy/http/head.h"
 #include "proxy/serve/client_input.h"
 #include "proxy/serve/exchange.h"
@@ -48,7 +49,8 @@ class H1Exchange final : public Exchange, public core::Recycled<H1Exchange> {
   void start();
   H1Body& body() { return body_; }
   H1Answer& answer() { return answer_; }
-  void client_finished();  ///< tells the task, once
+  core::Moment& head_wait() { return head_wait_; }  ///< of the answer's head for its body
+  void client_finished();                           ///< tells the task, once
   /// What fail() was told, once.
   std::optional<core::Error> take_failure() { return std::exchange(failure_, std::nullopt); }
   /// Notes a cause of failure, unless there is one.
@@ -80,6 +82,7 @@ class H1Exchange final : public Exchange, public core::Recycled<H1Exchange> {
   std::unique_ptr<net::Transport> tunnel_;
   H1Body body_;
   std::unique_ptr<Task> task_;
+  core::Moment head_wait_;
   H1Answer answer_;  // its body goes before the task that it may belong to
 };
 

@@ -77,6 +77,7 @@ class H1Session final : public Session, public core::Recycled<H1Session> {
   bool keeps_connection();
   http::Connection connection_field() const;
   void dress(http::ResponseHead& head);
+  bool head_waits_for_body();
   bool fills_in_small_steps() const;
   void hold(std::uint64_t bytes);
 

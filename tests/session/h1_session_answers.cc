@@ -72,6 +72,42 @@ TEST_CASE("a body that comes later is chunked, and each part leaves at once") {
   CHECK_FALSE(peer->closed());
 }
 
+TEST_CASE("a head waits a moment for a body of known length, and leaves with it") {
+  Scripted scripted(5);
+  auto peer = scripted.connect();
+  CHECK(scripted.ask(*peer, get).empty());
+  scripted.script.give("hello");
+  const std::string answer = scripted.turn(*peer);
+  CHECK(has_line(answer, "content-length: 5"));
+  CHECK(body_of(answer) == "hello");
+}
+
+TEST_CASE("a head whose body does not come leaves alone, after a moment and once") {
+  Scripted scripted(5);
+  auto peer = scripted.connect();
+  scripted.ask(*peer, get);
+  scripted.loop.pass(core::Loop::moment - std::chrono::microseconds(1));
+  CHECK(peer->take_sent().empty());
+  scripted.loop.pass(std::chrono::microseconds(1));
+  const std::string head = peer->take_sent();
+  CHECK(has_line(head, "content-length: 5"));
+  CHECK(body_of(head).empty());
+  scripted.script.give("he");
+  CHECK(scripted.turn(*peer) == "he");
+  scripted.script.give("llo");
+  CHECK(scripted.turn(*peer) == "llo");
+}
+
+TEST_CASE("an answer that fails while its head waits is cut, as after its head") {
+  Scripted scripted(5);
+  auto peer = scripted.connect();
+  scripted.ask(*peer, get);
+  scripted.script.fail({Fault::response_cut, 0, "testing"});
+  scripted.turn(*peer);
+  CHECK(peer->closed());
+  CHECK(scripted.journal.last().trace.error.fault == Fault::response_cut);
+}
+
 TEST_CASE("to HTTP/1.0 such a body ends with the connection") {
   Scripted scripted;
   auto peer = scripted.connect();

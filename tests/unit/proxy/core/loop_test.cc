@@ -192,6 +192,58 @@ TEST_CASE("timer: a deadline may move both ways, be cleared, and be set again") 
   CHECK(owner.runs == 2);
 }
 
+TEST_CASE("moment: wakes its owner once it has passed, and not when it was cleared before") {
+  Loop loop(Loop::Drive::by_hand);
+  Agent owner(loop, [] {});
+  Agent other(loop, [] {});
+  Moment moment(owner);
+  Moment cleared(other);
+  CHECK_FALSE(moment.is_set());
+  CHECK_FALSE(moment.due());
+  moment.set();
+  cleared.set();
+  CHECK(moment.is_set());
+  loop.pass(Loop::moment - 1us);
+  CHECK(owner.runs == 0);
+  CHECK_FALSE(moment.due());
+  cleared.clear();
+  loop.pass(1us);
+  CHECK(owner.runs == 1);
+  CHECK(moment.due());
+  CHECK(other.runs == 0);
+  CHECK_FALSE(cleared.is_set());
+  moment.clear();
+  CHECK_FALSE(moment.due());
+  moment.set();
+  loop.pass(Loop::moment);
+  CHECK(owner.runs == 2);
+}
+
+TEST_CASE("moment: one that dies is forgotten") {
+  Loop loop(Loop::Drive::by_hand);
+  Agent owner(loop, [] {});
+  {
+    Moment moment(owner);
+    moment.set();
+  }
+  loop.pass(Loop::moment);
+  CHECK(owner.runs == 0);
+}
+
+TEST_CASE("moment: runs by the clock, beside a timer that is due later") {
+  Loop loop;
+  Moment* running = nullptr;
+  Agent owner(loop, [&] {
+    if (running->due()) loop.stop();
+  });
+  Moment moment(owner);
+  Timer timer(owner);
+  running = &moment;
+  timer.set_after(60s);
+  moment.set();
+  CHECK(run_loop(loop, 10s));
+}
+
 TEST_CASE("timer: many fire in the order of their deadlines") {
   Loop loop(Loop::Drive::by_hand);
   std::vector<int> fired;
