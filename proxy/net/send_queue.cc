@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "proxy/net/plain_call.h"
+
 namespace portico::net {
 namespace {
 
@@ -53,13 +55,13 @@ void give_spare(std::vector<core::Piece> pieces) {
 
 // For one vector the plain call: it is the cheaper one, by more than it costs to copy little.
 ssize_t send_vectors(int fd, std::span<iovec> vectors, std::size_t total, int flags) {
-  if (vectors.size() == 1) return ::send(fd, vectors[0].iov_base, vectors[0].iov_len, flags);
+  if (vectors.size() == 1) return plain_send(fd, vectors[0].iov_base, vectors[0].iov_len, flags);
   if (total <= cheap_copy) {
     std::array<char, cheap_copy> joined;
     char* at = joined.data();
     for (const iovec& one : vectors)
       at = std::copy_n(static_cast<const char*>(one.iov_base), one.iov_len, at);
-    return ::send(fd, joined.data(), total, flags);
+    return plain_send(fd, joined.data(), total, flags);
   }
   msghdr message{};
   message.msg_iov = vectors.data();

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "proxy/net/plain_call.h"
 #include "proxy/net/read_arena.h"
 #include "proxy/net/socket.h"
 
@@ -97,7 +98,7 @@ Arrival SocketTransport::read_slice(std::size_t room) {
   ReadArena& arena = ReadArena::here();
   const ReadArena::Room into =
       arena.offer(std::min(room, wide_ ? ReadArena::largest_read : core::block_bytes));
-  const ssize_t got = ::recv(fd_.get(), into.bytes, into.size, MSG_DONTWAIT);
+  const ssize_t got = plain_recv(fd_.get(), into.bytes, into.size, MSG_DONTWAIT);
   if (got <= 0) return conclude_read(got < 0 ? errno : 0);
   const auto count = static_cast<std::size_t>(got);
   adapt(into.size, count);

@@ -1,4 +1,5 @@
-// These definitions stand before libc's in the executable's symbol order.
+// These definitions stand before those of libc and of our libraries in the executable's symbol
+// order.
 #include "tests/unit/proxy/net/syscalls.h"
 
 #include <sys/epoll.h>
@@ -7,23 +8,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proxy/net/plain_call.h"
+
 namespace portico::tests {
 thread_local Syscalls syscalls;
 }
 
 using portico::tests::syscalls;
 
-extern "C" {
+namespace portico::net {
 
-ssize_t recv(int fd, void* bytes, size_t size, int flags) {
+ssize_t plain_recv(int fd, void* bytes, std::size_t size, int flags) {
   ++syscalls.recv;
   return ::recvfrom(fd, bytes, size, flags, nullptr, nullptr);
 }
 
-ssize_t send(int fd, const void* bytes, size_t size, int flags) {
+ssize_t plain_send(int fd, const void* bytes, std::size_t size, int flags) {
   ++syscalls.send;
   return ::sendto(fd, bytes, size, flags, nullptr, 0);
 }
+
+}  // namespace portico::net
+
+extern "C" {
 
 ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   ++syscalls.sendmsg;
