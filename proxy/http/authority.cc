@@ -20,27 +20,24 @@ core::Error bad_host() { return {core::Fault::bad_host, 0, "reading the host"}; 
 constexpr bool digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool letter(char c) { return core::lower(c) >= 'a' && core::lower(c) <= 'z'; }
 
-// Calls use(label) for each; false as soon as one does.
-template <typename Use>
-bool each_label(std::string_view name, Use&& use) {
-  while (true) {
-    const auto dot = name.find('.');
-    if (!use(name.substr(0, dot))) return false;
-    if (dot == std::string_view::npos) return true;
-    name = name.substr(dot + 1);
-  }
-}
-
 // Four numbers of 0-255 without leading zeros: other spellings mean other things to other parsers.
 bool valid_ip4(std::string_view text) {
-  int numbers = 0;
-  return each_label(text,
-                    [&](std::string_view number) {
-                      ++numbers;
-                      const auto value = core::decimal(number);
-                      return value && *value <= 255 && (number.size() == 1 || number[0] != '0');
-                    }) &&
-         numbers == 4;
+  unsigned numbers = 1;
+  unsigned number = 0;
+  unsigned digits = 0;
+  for (char c : text) {
+    if (c == '.') {
+      if (digits == 0) return false;
+      ++numbers;
+      number = digits = 0;
+      continue;
+    }
+    if (!digit(c) || (digits > 0 && number == 0)) return false;
+    number = number * 10 + static_cast<unsigned>(c - '0');
+    if (number > 255) return false;
+    ++digits;
+  }
+  return numbers == 4 && digits > 0;
 }
 
 enum class Name : std::uint8_t { bad, name, ends_in_number };

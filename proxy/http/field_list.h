@@ -23,6 +23,7 @@ void for_each_item(std::string_view list, Visit&& visit) {
 /// Whether any field of this (lower-case) name lists `token`, in any case.
 inline bool lists(const Headers& fields, std::string_view name, std::string_view token) {
   bool found = false;
+  if (!fields.may_have(name_bit(name))) return found;
   for (const Field& field : fields) {
     if (field.name != name) continue;
     for_each_item(field.value,

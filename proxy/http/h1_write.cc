@@ -21,6 +21,8 @@ constexpr auto own_names =
 
 constexpr std::size_t own_lines = 128;  // the longest framing and connection lines, and CRLF
 
+constexpr NameBits left_out_names = own_names.bits() | name_bit("upgrade");
+
 bool left_out(std::string_view name, Connection connection) {
   if (own_names.has(name)) return true;
   return connection != Connection::upgrade && core::equal_ignoring_case(name, "upgrade");
@@ -58,8 +60,9 @@ Result<std::size_t> measure(const Headers& fields, std::string_view doing) {
 }
 
 void put_fields(Pen& pen, const Headers& fields, Connection connection) {
+  const bool all = !fields.may_have(left_out_names);
   for (const Field& field : fields) {
-    if (left_out(field.name, connection)) continue;
+    if (!all && left_out(field.name, connection)) continue;
     pen.put(field.name);
     pen.put(": ");
     pen.put(field.value);

@@ -19,6 +19,7 @@ constexpr std::string_view registered_methods =
 
 void Headers::clear() {
   fields_.clear();
+  names_ = 0;
   kept_ = {};
   also_kept_.clear();
 }
@@ -32,7 +33,7 @@ void Headers::keep(core::Slice bytes) {
   also_kept_.push_back(std::move(bytes));
 }
 
-const std::string_view* Headers::find(std::string_view name) const {
+const std::string_view* Headers::search(std::string_view name) const {
   for (const Field& field : fields_) {
     if (field.name == name) return &field.value;
   }
@@ -40,6 +41,7 @@ const std::string_view* Headers::find(std::string_view name) const {
 }
 
 std::size_t Headers::count(std::string_view name) const {
+  if (!may_have(name_bit(name))) return 0;
   return static_cast<std::size_t>(std::count_if(
       fields_.begin(), fields_.end(), [&](const Field& field) { return field.name == name; }));
 }
@@ -62,6 +64,7 @@ void Headers::set(std::string_view name, std::string_view value) {
 }
 
 void Headers::remove(std::string_view name) {
+  if (!has(name)) return;
   remove_if([&](const Field& field) { return field.name == name; });
 }
 

@@ -13,6 +13,7 @@
 
 #include "proxy/core/bytes.h"
 #include "proxy/core/recycled.h"
+#include "proxy/http/name_bits.h"
 
 namespace portico::http {
 
@@ -37,8 +38,12 @@ class Headers {
   bool empty() const { return fields_.empty(); }
   void clear();
 
+  /// False: there is no field of any of these names.
+  bool may_have(NameBits names) const { return (names_ & names) != 0; }
   /// The first field of this (lower-case) name, else null.
-  const std::string_view* find(std::string_view name) const;
+  const std::string_view* find(std::string_view name) const {
+    return may_have(name_bit(name)) ? search(name) : nullptr;
+  }
   std::size_t count(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
@@ -59,12 +64,15 @@ class Headers {
   void keep(core::Slice bytes);
 
  private:
+  const std::string_view* search(std::string_view name) const;
   void push(const Field& field) {
     if (fields_.empty()) fields_.reserve(usual);
+    names_ |= name_bit(field.name);
     fields_.push_back(field);
   }
 
   Fields fields_;
+  NameBits names_ = 0;                  // of all that were added since clear()
   std::array<core::Slice, 3> kept_;     // what arrived, and what a router adds
   std::vector<core::Slice> also_kept_;  // the rest
 };

@@ -53,6 +53,7 @@ std::string folded(std::string_view name) {
 // Whether Connection lists a name that does not go anyway.
 bool lists_others(const Headers& fields) {
   bool others = false;
+  if (!fields.may_have(name_bit("connection"))) return others;
   for (const Field& field : fields) {
     if (field.name != "connection") continue;
     for_each_item(field.value, [&](std::string_view item) { others |= !usual_options.has(item); });
@@ -72,6 +73,7 @@ void drop_listed(Headers& fields) {
 
 void drop_request_hop_fields(Headers& fields) {
   drop_listed(fields);
+  if (!fields.may_have(hop_names.bits() | request_names.bits())) return;
   fields.remove_if([](const Field& field) {
     return hop_names.has(field.name) || request_names.has(field.name);
   });
@@ -79,6 +81,7 @@ void drop_request_hop_fields(Headers& fields) {
 
 void drop_response_hop_fields(Headers& fields) {
   drop_listed(fields);
+  if (!fields.may_have(hop_names.bits() | response_names.bits())) return;
   fields.remove_if([](const Field& field) {
     return hop_names.has(field.name) || response_names.has(field.name);
   });

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "proxy/core/text.h"
+#include "proxy/http/name_bits.h"
 
 namespace portico::http {
 
@@ -15,8 +16,13 @@ template <std::size_t count>
 class NameSet {
  public:
   constexpr explicit NameSet(const std::array<std::string_view, count>& names) : names_(names) {
-    for (std::string_view name : names) letters_[name.size()] |= letter(name);
+    for (std::string_view name : names) {
+      letters_[name.size()] |= letter(name);
+      bits_ |= name_bit(name);
+    }
   }
+
+  constexpr NameBits bits() const { return bits_; }
 
   /// name  in any case
   bool has(std::string_view name) const {
@@ -36,6 +42,7 @@ class NameSet {
 
   std::array<std::string_view, count> names_;
   std::array<std::uint32_t, 64> letters_{};  ///< first letters of the names of each length
+  NameBits bits_ = 0;
 };
 
 template <typename... Names>

@@ -13,6 +13,7 @@ constexpr auto commands = http::name_set("x-accel-redirect", "x-lighttpd-send-fi
 
 void prepare_response(http::ResponseHead& head) {
   http::drop_response_hop_fields(head.fields);
+  if (!head.fields.may_have(commands.bits())) return;
   head.fields.remove_if([](const http::Field& field) { return commands.has(field.name); });
 }
 

@@ -32,8 +32,9 @@ void settle_host(http::RequestHead& head, bool secure) {
   if (where.host.empty()) return;
   if (default_port(where.port, secure)) where.port = 0;
   const std::string_view* told = head.fields.find("host");
-  if (told != nullptr && where.port == 0 && *told == where.host) return;
-  const core::Slice kept = core::Slice::copy(http::host_text(where.host, where.port));
+  const std::string text = http::host_text(where.host, where.port);
+  if (told != nullptr && *told == text) return;
+  const core::Slice kept = core::Slice::copy(text);
   head.fields.keep(kept);
   head.fields.set("host", kept.view());
 }

@@ -34,6 +34,23 @@ TEST_CASE("headers: found, counted, set and removed by name") {
   CHECK(fields.empty());
 }
 
+TEST_CASE("headers: what may be there is told by a name's length and ends, in either case") {
+  Headers fields;
+  const NameBits date = name_bit("date");
+  CHECK_FALSE(fields.may_have(date));
+  fields.add("Date", "today");
+  CHECK(fields.may_have(date));
+  CHECK(fields.may_have(date | name_bit("age")));
+  CHECK_FALSE(fields.may_have(name_bit("age")));
+  const Headers copy = fields;
+  CHECK(copy.may_have(date));
+  fields.clear();
+  CHECK_FALSE(fields.may_have(date));
+  fields.set("date", "now");
+  CHECK(*fields.find("date") == "now");
+  CHECK(name_bit("") == 0);
+}
+
 TEST_CASE("headers: copies outlive what they were made of, also in a copy of the headers") {
   Headers copy;
   {
