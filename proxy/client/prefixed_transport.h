@@ -24,7 +24,7 @@ class PrefixedTransport final : public net::Transport {
     if (first_.empty()) return rest_->read(room, splice);
     return {core::Flow::data, first_.take_front(room), {}};
   }
-  void send(core::Piece piece) override { rest_->send(std::move(piece)); }
+  void send(core::Piece&& piece) override { rest_->send(std::move(piece)); }
   core::Flow flush() override { return rest_->flush(); }
   std::uint64_t unsent() const override { return rest_->unsent(); }
   std::uint64_t sent() const override { return rest_->sent(); }

@@ -88,13 +88,17 @@ struct SendQueue::Step {
   }
 };
 
-void SendQueue::push(core::Piece piece) {
+void SendQueue::push(core::Piece&& piece) {
   const std::uint64_t size = core::length(piece);
   if (size == 0) return;
   if (pieces_.empty()) take_spare(pieces_);
   if (first_ > first_capacity && first_ * 2 > pieces_.size()) compact();
   bytes_ += size;
-  pieces_.push_back(std::move(piece));
+  if (auto* slice = std::get_if<Slice>(&piece)) {
+    pieces_.emplace_back(std::move(*slice));  // nearly all are: no visit
+  } else {
+    pieces_.push_back(std::move(piece));
+  }
 }
 
 // A queue that is filled before it is empty must not grow for ever.

@@ -19,7 +19,7 @@ namespace portico::net {
 
 class SendQueue {
  public:
-  void push(core::Piece piece);  ///< empty pieces are dropped
+  void push(core::Piece&& piece);  ///< empty pieces are dropped
   bool empty() const { return pieces_.empty(); }
   std::uint64_t bytes() const { return bytes_; }
 

@@ -33,7 +33,7 @@ class SocketTransport final : public Transport,
 
   void attach(core::Active* owner) override;
   Arrival read(std::size_t room, Splice splice = Splice::refused) override;
-  void send(core::Piece piece) override { queue_.push(std::move(piece)); }
+  void send(core::Piece&& piece) override { queue_.push(std::move(piece)); }
   core::Flow flush() override;
   void close_follows() override { close_follows_ = true; }
   void expect_more() override;

@@ -38,7 +38,7 @@ class Transport {
   virtual Arrival read(std::size_t room, Splice splice = Splice::refused) = 0;
 
   /// Queues a piece behind those not yet sent. Nothing goes out before flush().
-  virtual void send(core::Piece piece) = 0;
+  virtual void send(core::Piece&& piece) = 0;
   /// Sends what it can: end = all is sent, wait = the owner is woken when the rest has gone or the
   /// queue has become short (see low_water), fail = the connection is broken.
   virtual core::Flow flush() = 0;

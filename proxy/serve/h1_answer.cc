@@ -109,7 +109,7 @@ bool H1Answer::fits(const Piece& piece) const {
   return body_bytes_ + core::length(piece) <= framing_.length;
 }
 
-void H1Answer::queue(net::Transport& out, Piece piece) {
+void H1Answer::queue(net::Transport& out, Piece&& piece) {
   const std::uint64_t size = core::length(piece);
   if (size == 0) return;
   body_bytes_ += size;
@@ -117,7 +117,7 @@ void H1Answer::queue(net::Transport& out, Piece piece) {
   out.send(std::move(piece));
 }
 
-void H1Answer::queue_chunk(net::Transport& out, Piece piece) {
+void H1Answer::queue_chunk(net::Transport& out, Piece&& piece) {
   core::Buffer& syntax = core::Buffer::shared();
   http::append_chunk_head(syntax, core::length(piece));
   out.send(syntax.take());

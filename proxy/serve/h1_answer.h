@@ -57,8 +57,8 @@ class H1Answer {
  private:
   core::Flow gather(core::Active& reader);
   void frame_unknown(http::Version version);
-  void queue(net::Transport& out, core::Piece piece);
-  void queue_chunk(net::Transport& out, core::Piece piece);
+  void queue(net::Transport& out, core::Piece&& piece);
+  void queue_chunk(net::Transport& out, core::Piece&& piece);
   core::Flow end(net::Transport& out, const http::Headers* trailers);
   core::Flow cut(core::Error error);
   bool fits(const core::Piece& piece) const;

@@ -53,6 +53,7 @@ class H1Exchange final : public Exchange, public core::Recycled<H1Exchange> {
   void client_finished();                           ///< tells the task, once
   /// What fail() was told, once.
   std::optional<core::Error> take_failure() { return std::exchange(failure_, std::nullopt); }
+  bool has_failure() const { return failure_.has_value(); }
   /// Notes a cause of failure, unless there is one.
   void blame(const core::Error& error);
   /// Puts an error page in the place of an answer, once. False: there is nobody to answer, or the

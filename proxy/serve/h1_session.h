@@ -68,8 +68,7 @@ class H1Session final : public Session, public core::Recycled<H1Session> {
   bool client_too_slow();
   Step give_answer();
   Step flush_interim();
-  Step decide();
-  Step send_head();
+  core::Flow send_head();
   Step send_body();
   Step push_out(core::Flow pulled);
   Step answer_failed();

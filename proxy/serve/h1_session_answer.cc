@@ -48,14 +48,20 @@ bool H1Session::client_too_slow() {
   return sending_.too_slow(now, transport_->acknowledged(), limits.send_wait, limits.client_rate);
 }
 
+// As far as it is here, an answer goes from one state to the next at once.
 H1Session::Step H1Session::give_answer() {
-  switch (exchange_->answer().state()) {
+  H1Answer& answer = exchange_->answer();
+  switch (answer.state()) {
     case H1Answer::State::awaited:
       return flush_interim();
     case H1Answer::State::framing:
-      return decide();
+      if (answer.decide(exchange_->request(), *this) == Flow::fail) break;
+      if (exchange_->has_failure()) return Step::moved;
+      [[fallthrough]];
     case H1Answer::State::ready:
-      return send_head();
+      if (send_head() == Flow::fail) break;
+      if (answer.complete()) return push_out(Flow::end);
+      [[fallthrough]];
     case H1Answer::State::sending:
       return send_body();
     case H1Answer::State::complete:
@@ -73,24 +79,18 @@ H1Session::Step H1Session::flush_interim() {
   return Step::stuck;
 }
 
-H1Session::Step H1Session::decide() {
-  H1Answer& answer = exchange_->answer();
-  if (answer.decide(exchange_->request(), *this) == Flow::fail) return answer_failed();
-  return Step::moved;
-}
-
-H1Session::Step H1Session::send_head() {
+Flow H1Session::send_head() {
   H1Answer& answer = exchange_->answer();
   Trace& trace = exchange_->trace();
   exchange_->body().stop_asking();
   keep_alive_ = keeps_connection();
   dress(answer.head());
   const http::Version version = exchange_->request().version;
-  if (answer.send_head(*transport_, connection_field(), version) == Flow::fail)
-    return answer_failed();
+  const Flow flow = answer.send_head(*transport_, connection_field(), version);
+  if (flow == Flow::fail) return flow;
   trace.status = answer.head().status;
   trace.first_byte = loop().now();
-  return Step::moved;
+  return flow;
 }
 
 http::Connection H1Session::connection_field() const {

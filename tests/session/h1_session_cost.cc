@@ -50,7 +50,7 @@ class LoopTransport final : public net::Transport {
     into.append(std::string_view(get).substr(0, room));
     return {core::Flow::data, into.take(), {}};
   }
-  void send(core::Piece piece) override { unsent_ += core::length(piece); }
+  void send(core::Piece&& piece) override { unsent_ += core::length(piece); }
   core::Flow flush() override {
     ++flushes;
     sent_ += std::exchange(unsent_, 0);

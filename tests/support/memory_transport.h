@@ -82,7 +82,7 @@ class MemoryTransport final : public net::Transport {
     return {core::Flow::data, core::Slice::copy(bytes), {}};
   }
 
-  void send(core::Piece piece) override {
+  void send(core::Piece&& piece) override {
     unsent_ += core::length(piece);
     queue_.push_back(std::move(piece));
   }
